@@ -1,4 +1,4 @@
-//! Gives the shared library its name for the linker, which changes when what is linked may not go on.
+//! Sets the soname of the shared library. It changes with the first incompatible version.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

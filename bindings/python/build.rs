@@ -1,4 +1,4 @@
-//! Makes a macro of the crate's descriptions, for the classes that copy its types.
+//! Generates a macro with the crate's descriptions, for the classes that mirror its types.
 
 #![expect(clippy::unwrap_used, reason = "a build that cannot do it shall fail")]
 

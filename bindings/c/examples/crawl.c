@@ -1,4 +1,4 @@
-/* What a crawler asks of simkeep, in C: what each page is now, and which others are near it. */
+/* A crawler's calls in C: observe pages, and find pages near them. */
 #include <inttypes.h>
 #include <simkeep.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 static const char *const VERDICTS[] = {"-",    "new",    "same",   "changed",      "reverted", "gone",
                                        "failed", "unseen", "out of order", "known",    "other"};
 
-/* Reads a page's text, and fills in what was seen of it. */
+/* Computes the fingerprint of a text, and fills in a visit. */
 static void see(simkeep_visit *visit, const simkeep_fingerprinter *prints, const char *url, int64_t time,
                 const char *text, uint32_t epoch, simkeep_error **error) {
     memset(visit, 0, sizeof *visit);

@@ -1,4 +1,4 @@
-// What a crawler asks of simkeep, in C++17: the handles free themselves, and errors are exceptions.
+// A crawler's calls in C++17. Handles are smart pointers, and errors become exceptions.
 #include <cstdio>
 #include <memory>
 #include <simkeep.h>
@@ -18,7 +18,7 @@ using Outcomes = Owned<simkeep_outcomes, simkeep_outcomes_free>;
 using Snapshot = Owned<simkeep_snapshot, simkeep_snapshot_free>;
 using Pages = Owned<simkeep_pages, simkeep_pages_free>;
 
-// The error of a call, thrown where the call ends.
+// The error argument of a call. Its destructor throws the error, if any, when the call ends.
 struct Error {
     simkeep_error *error = nullptr;
     ~Error() noexcept(false) {

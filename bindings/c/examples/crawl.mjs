@@ -1,10 +1,10 @@
-// What a crawler asks of simkeep, in Node: npm install koffi, and node crawl.mjs LIBRARY STORE
+// A crawler's calls in Node. Usage: npm install koffi && node crawl.mjs LIBRARY STORE
 import koffi from "koffi";
 
 const [library = "libsimkeep.so.0", path = "crawl.simkeep"] = process.argv.slice(2);
 const lib = koffi.load(library);
 
-// Structures as in simkeep.h. A visit may have fewer fields: its size is given with it.
+// Structures of simkeep.h. A visit may omit trailing fields, because each call passes its size.
 koffi.struct("simkeep_visit", {
   url: "const char *", url_len: "size_t", time_ms: "int64_t", seen: "int32_t", has: "uint32_t",
   fingerprint: "uint64_t", epoch: "uint32_t", status: "uint32_t",
@@ -16,7 +16,7 @@ koffi.struct("simkeep_texts", { bytes: "void *", offsets: "void *", count: "size
 const [CONTENT, HAS_FINGERPRINT, HAS_STATUS, NONE] = [1, 1, 4, 1];
 const VERDICTS = ["-", "new", "same", "changed", "reverted", "gone", "failed", "unseen", "out of order", "known"];
 
-// A function of the library, whose last argument gets the error: here it becomes an exception.
+// Wraps a function of the library, and turns its error argument into an exception.
 const message = lib.func("const char *simkeep_error_message(const void *)");
 const free = lib.func("void simkeep_error_free(void *)");
 function fallible(declaration) {

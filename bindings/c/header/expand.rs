@@ -1,8 +1,8 @@
-//! What the macros of the library declare, as cbindgen reads it, with descriptions from the crate.
+//! Expands the macros of the library for cbindgen, with descriptions from the crate.
 
 use simkeep_prose::Prose;
 
-/// A source with what its macros declare.
+/// Replaces the macros of a source by their declarations.
 pub(crate) fn expanded(source: &str, prose: &Prose) -> String {
     let expand = |source: &str, name: &str, by: &dyn Fn(&str) -> String| {
         let begin = format!("\n{name}! {{\n");
@@ -21,7 +21,7 @@ pub(crate) fn expanded(source: &str, prose: &Prose) -> String {
     expand(&source, "getters", &getters)
 }
 
-/// The structure that `structure!` declares, or `chunk!`, whose fields point to columns.
+/// The structure that `structure!` or `chunk!` declares. Fields of a chunk point to columns.
 fn structure(declared: &str, points: &str, prose: &Prose) -> String {
     let (mut out, mut docs, mut of) = (String::new(), String::new(), "");
     for line in lines(declared) {
@@ -83,8 +83,7 @@ fn getters(declared: &str) -> String {
     out
 }
 
-/// The structure that `columns!` declares, which C does not look into, and the functions that return its
-/// columns.
+/// The opaque structure that `columns!` declares, and the functions that return its columns.
 fn columns(declared: &str) -> String {
     let (mut out, mut docs, mut handle) = (String::new(), String::new(), String::new());
     for line in lines(declared).map(str::trim_start) {
@@ -107,7 +106,7 @@ fn columns(declared: &str) -> String {
     out
 }
 
-/// The lines of what is declared, which is indented.
+/// The indented lines of a declaration.
 fn lines(declared: &str) -> impl Iterator<Item = &str> {
     declared.lines().map(|line| line.strip_prefix("    ").unwrap_or(line))
 }
@@ -122,7 +121,7 @@ fn last_name(path: &str) -> &str {
     path.rsplit([':', '&']).next().unwrap()
 }
 
-/// How the crate describes a field, a variant or a method of a type, as lines of a comment.
+/// The crate's description of a field, a variant or a method, as lines of a comment.
 fn described(of: &str, name: &str, prose: &Prose) -> String {
     prose.of(of, name).lines().map(|line| format!("    /// {line}\n")).collect()
 }

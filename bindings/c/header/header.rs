@@ -1,4 +1,4 @@
-//! The header is what the source says, and the source keeps to the rules of this library.
+//! Tests that the header matches the source, and that the source keeps the rules of this library.
 
 #![cfg(test)]
 
@@ -14,7 +14,7 @@ fn here(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path)
 }
 
-/// The header that the source makes, with its macros expanded, since cbindgen expands none.
+/// Generates the header from the source. Expands its macros first, because cbindgen does not.
 fn header() -> String {
     let (copy, prose) = (tempfile::tempdir().unwrap(), Prose::read(&here("../../src")));
     let mut expanded = sources("src");
@@ -46,7 +46,7 @@ fn make_header() {
     fs::write(here("include/simkeep.h"), header()).unwrap();
 }
 
-/// The files of a folder of source, by their paths in it.
+/// The source files of a folder, by their paths in it.
 fn sources(of: &str) -> Vec<(String, String)> {
     let (mut folders, mut files) = (vec![here(of)], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -87,7 +87,7 @@ fn each_function_goes_through_a_call_by_its_own_name() {
     }
 }
 
-/// The folders from the bottom up. What is in none of them is below all.
+/// The folders from the lowest layer up. Files outside of them are below all.
 const FOLDERS: &[&str] = &["open", "write", "read", "cluster", "schedule", "maintain"];
 
 #[test]

@@ -1,7 +1,7 @@
 //! The descriptions of the public types of the crate `simkeep`, read from its sources.
 //!
-//! The classes of Python and the structures of C copy types of the crate. What a type, a field, a
-//! variant or a method means is written once, in the crate, and read from there.
+//! Classes of the Python binding and structures of the C binding mirror types of the crate. The crate
+//! describes each type, field, variant and method once, and this package reads the descriptions there.
 
 #![expect(clippy::panic, reason = "it runs while the bindings are built")]
 
@@ -14,11 +14,11 @@ use syn::{Attribute, Expr, Fields, ImplItem, Item, ItemStruct, Lit, Meta, Type, 
 /// The descriptions of all public types.
 #[derive(Debug, Default)]
 pub struct Prose {
-    /// By the name of a type and that of a member, which is empty for the type itself.
+    /// Descriptions by type and member. The member of the type itself is the empty string.
     found: BTreeMap<(String, String), Found>,
 }
 
-/// What describes a member: a field or variant, if there is one, or a method.
+/// The descriptions of a member. A field or variant takes precedence over a method.
 #[derive(Debug, Default)]
 struct Found {
     fields: Vec<String>,
@@ -89,7 +89,7 @@ impl Prose {
                     }
                 }
             }
-            // What a macro declares, if it looks as what it declares.
+            // A macro whose body looks like the structure that it declares.
             Item::Macro(of) => {
                 if let Ok(of) = of.mac.parse_body::<ItemStruct>() {
                     self.item(&Item::Struct(of));
@@ -111,18 +111,19 @@ impl Prose {
         self.entry(of, member).fields.push(described(attributes));
     }
 
-    /// How the crate describes a member of a type, or with an empty name the type itself.
+    /// Returns the description of a member; for an empty `member`, that of the type itself.
     ///
     /// # Panics
     ///
-    /// If there is no such member or no description, or if several types of the name have such a member.
+    /// If the member or its description is missing, or if several types of this name have the member.
     pub fn of(&self, of: &str, member: &str) -> &str {
         let found = self.found.get(&(of.to_owned(), member.to_owned()));
         found.and_then(Found::one).unwrap_or_else(|| panic!("{of}.{member} is not described once"))
     }
 
-    /// The macro `prose!`: `prose!(simkeep::Stats; pages)` is the description of a field, as a literal;
-    /// `prose!(simkeep::Stats;)` is that of the type. What is described several times is left out.
+    /// Returns the source of the macro `prose!`. `prose!(simkeep::Stats; pages)` expands to the
+    /// description of a field, as a literal, and `prose!(simkeep::Stats;)` to that of the type.
+    /// Ambiguous names are left out.
     pub fn to_macro(&self) -> String {
         let mut out = String::from("macro_rules! prose {\n");
         for ((name, member), found) in &self.found {
@@ -135,7 +136,7 @@ impl Prose {
     }
 }
 
-/// The description of a method, as that of the field that bindings make of it.
+/// Turns the description of a method into that of a field, because bindings make fields of methods.
 fn as_field(prose: String) -> String {
     let Some(rest) = prose.strip_prefix("Returns ") else { return prose };
     let mut letters = rest.chars();
@@ -149,11 +150,11 @@ fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// The most columns of a line for Python.
+/// The maximum width of a line for Python.
 const WIDTH: usize = 100;
 
-/// A description for Python: methods are written with a dot, times are of a class of their own, and
-/// links are gone, so that lines break elsewhere.
+/// Adapts a description for Python: writes methods with a dot, omits the unit of times, and wraps the
+/// lines again.
 fn for_python(prose: &str) -> String {
     let paragraphs = prose.split("\n\n").map(|paragraph| {
         if paragraph.starts_with(['|', '-', '*', ' ']) {
@@ -173,7 +174,7 @@ fn for_python(prose: &str) -> String {
     paragraphs.collect::<Vec<_>>().join("\n\n")
 }
 
-/// What the comments of an item say, up to the first heading or example, and without links.
+/// The doc comment of an item, up to the first heading or example, without links.
 fn described(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| {
         let Meta::NameValue(meta) = &attribute.meta else { return None };
@@ -188,12 +189,12 @@ fn described(attributes: &[Attribute]) -> String {
     unlinked(lines.join("\n").trim_end())
 }
 
-/// Whether a line says where a link leads: ``[`Page`]: crate::Page``.
+/// Whether a line defines the target of a link: ``[`Page`]: crate::Page``.
 fn is_target(line: &str) -> bool {
     line.starts_with('[') && line.contains("]: ")
 }
 
-/// A text whose links are what they show: of ``[`Page`](crate::Page)`` that is `` `Page` ``.
+/// Replaces links by their text: ``[`Page`](crate::Page)`` becomes `` `Page` ``.
 fn unlinked(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('[') {
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_become_what_they_show() {
+    fn links_are_replaced_by_their_text() {
         let text = "See [`Page`](crate::Page), [one](two) and [`three`]; a[0] is `a`.";
         assert_eq!(unlinked(text), "See `Page`, one and `three`; a[0] is `a`.");
     }

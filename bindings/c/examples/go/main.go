@@ -1,4 +1,4 @@
-// What a crawler asks of simkeep, in Go with cgo.
+// A crawler's calls in Go, with cgo.
 package main
 
 /*
@@ -18,7 +18,7 @@ import (
 var verdicts = []string{"-", "new", "same", "changed", "reverted", "gone", "failed", "unseen",
 	"out of order", "known", "other"}
 
-// failed makes an error of the library one of Go, and frees it.
+// failed converts an error of the library to a Go error, and frees it.
 func failed(of *C.simkeep_error) error {
 	if of == nil {
 		return nil
@@ -43,7 +43,7 @@ func run(path string) error {
 		{"https://example.com/terms", "You may use this site as long as you pay us a monthly fee of nine."},
 		{"https://example.org/rules", "You may use this site, as long as you behave well and pay nothing!"},
 	}
-	// The visits point to their URLs, so both are in C's memory.
+	// The visits point to their URLs, so both are allocated in C memory.
 	visits := make([]C.simkeep_visit, len(pages))
 	for i, page := range pages {
 		url, text := C.CString(page[0]), C.CString(page[1])

@@ -1,4 +1,4 @@
-/* What the library promises beyond what each function says: errors, sizes of structures, threads, forks. */
+/* Tests the rules for all functions: errors, sizes of structures, threads and forks. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include <pthread.h>
@@ -109,12 +109,12 @@ static void errors_say_what_and_where(const char *path) {
     CHECK(simkeep_error_pid(error) == (uint32_t)getpid());
     EXPECT(error, SIMKEEP_LOCKED);
 
-    /* The first error stays, and nobody else has to free another. */
+    /* The first error stays, and later calls add none. */
     CHECK(!simkeep_store_open("/nonexistent/store", NULL, &error));
     CHECK(simkeep_flush(NULL, &error) == SIMKEEP_MALFORMED_ARGUMENT);
     EXPECT(error, SIMKEEP_NOT_A_STORE);
 
-    /* A row that is bad is named, and nothing is stored. */
+    /* An error names the bad row, and nothing is stored. */
     simkeep_visit visits[3] = {content(URL, 1000, 0), content(URL, 2000, 1), content(URL, 3000, 2)};
     visits[2].seen = 77;
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
@@ -125,7 +125,7 @@ static void errors_say_what_and_where(const char *path) {
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
     CHECK(simkeep_error_row(error) == 1);
     EXPECT(error, SIMKEEP_TIME);
-    /* Seconds in the place of milliseconds are refused, unless they are meant. */
+    /* Times that look like seconds fail, unless SIMKEEP_HAS_EARLY_TIME is set. */
     visits[1].time_ms = 1700000000;
     CHECK(!simkeep_observe_batch(store, visits, 3, sizeof *visits, &error));
     CHECK(simkeep_error_row(error) == 1 && strstr(simkeep_error_message(error), "looks like seconds"));
@@ -149,7 +149,7 @@ static void errors_say_what_and_where(const char *path) {
     EXPECT(error, SIMKEEP_LOAD_REJECTED);
     simkeep_stats stats;
     CHECK(simkeep_store_stats(store, &stats, sizeof stats, &error) == SIMKEEP_OK && stats.visits == 0);
-    /* Without wanting to know. */
+    /* The error argument may be NULL. */
     CHECK(simkeep_flush(NULL, NULL) == SIMKEEP_MALFORMED_ARGUMENT);
 
     simkeep_progress *progress = simkeep_progress_new(&error);
@@ -171,8 +171,7 @@ static void errors_say_what_and_where(const char *path) {
     simkeep_store_free(store);
 }
 
-/* A program that was built with fewer fields runs on, and one built with more does, if it does not use
-   them. */
+/* A program built with fewer fields works. One built with more fields works if it does not use them. */
 static void structures_grow_at_their_end(const char *path) {
     simkeep_error *error = NULL;
     struct {
@@ -291,7 +290,7 @@ static void pairs_come_as_they_are_wanted(const char *path) {
     simkeep_pairs_free(pairs);
     simkeep_progress_free(progress);
 
-    /* One that is freed before its end is stopped. */
+    /* Freeing pairs before the end stops the search. */
     pairs = simkeep_snapshot_all_pairs(snapshot, &like, NULL, &error);
     CHECK(simkeep_pairs_next(pairs, &chunk, sizeof chunk, &error) == SIMKEEP_OK);
     simkeep_pairs_free(pairs);
@@ -308,7 +307,7 @@ static void pairs_come_as_they_are_wanted(const char *path) {
     simkeep_store_free(store);
 }
 
-/* What a response says, and a redirect, by itself and in a batch. */
+/* Meanings of responses, and redirects observed alone and in a batch. */
 static void a_redirect_is_named_by_its_target(const char *path) {
     simkeep_error *error = NULL;
     int32_t seen = -1;
@@ -359,7 +358,7 @@ static void a_redirect_is_named_by_its_target(const char *path) {
     simkeep_store_free(store);
 }
 
-/* In a child everything of a store is refused, at once; a reader works. */
+/* In a child, all calls on a store fail at once, and a reader works. */
 static void a_child_is_refused(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = create(path);
@@ -403,13 +402,13 @@ static void a_child_is_refused(const char *path) {
         simkeep_pages_free(pages);
         simkeep_snapshot_free(snapshot);
         simkeep_store_free(store);
-        /* What a child cannot free stays: another program is not asked for it. */
+        /* Replace the process, so that leak checkers ignore memory that a child cannot free. */
         if (!failed) execl("/bin/true", "true", (char *)NULL);
         _exit(1);
     }
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    /* The parent goes on. */
+    /* The parent is not affected. */
     simkeep_outcomes *out = simkeep_failed(store, URL, URL_LEN, 3000, 0, &error);
     CHECK(out != NULL);
     simkeep_outcomes_free(out);
@@ -450,17 +449,17 @@ static void a_page_is_observed_with_its_fingerprint(const char *path) {
                                                  NULL, 200, &error);
     CHECK(out && simkeep_outcomes_verdicts(out)[0] == SIMKEEP_VERDICT_NEW);
     simkeep_outcomes_free(out);
-    /* The same text in another page is the same content. */
+    /* The same text without markup has the same fingerprint. */
     CHECK(simkeep_fingerprinter_text(prints, html + 3, strlen(html) - 3, &fingerprint, &error) == SIMKEEP_OK);
     out = simkeep_observe(store, url, strlen(url), 2000, fingerprint, epoch, NULL, 200, &error);
     CHECK(out && simkeep_outcomes_verdicts(out)[0] == SIMKEEP_VERDICT_SAME);
     simkeep_outcomes_free(out);
-    /* A short page has no fingerprint, and is content all the same. */
+    /* A page with a short text has no fingerprint, but counts as content. */
     out = simkeep_observe_html(store, prints, url, strlen(url), 3000, "<p>Moved", 8, NULL, 0, NULL, 200, &error);
     CHECK(out && simkeep_outcomes_verdicts(out)[0] == SIMKEEP_VERDICT_CHANGED);
     simkeep_outcomes_free(out);
     EXPECT(error, SIMKEEP_OK);
-    /* Without a store there is no epoch. */
+    /* A fingerprinter without a store has no epoch. */
     simkeep_fingerprinter *without = simkeep_fingerprinter_new(NULL, 0, &error);
     out = simkeep_observe_html(store, without, url, strlen(url), 4000, html, strlen(html), NULL, 0, NULL, 200, &error);
     CHECK(!out);

@@ -1,4 +1,4 @@
-/* What tests in C share: checks that are counted, and a visit to look at. */
+/* Helpers of the C tests: checks, visits, and a store. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -20,7 +20,7 @@ static int failed;
 static const char URL[] = "https://example.com/a";
 #define URL_LEN (sizeof URL - 1)
 
-/* Checks that there is such an error, and frees it. */
+/* Checks the code of an error, and frees the error. */
 static void expect(simkeep_error **error, int32_t code, int line) {
     if (simkeep_error_code(*error) != code) {
         fprintf(stderr, "line %d: code %d, expected %d: %s\n", line, (int)simkeep_error_code(*error), (int)code,

@@ -58,7 +58,7 @@ static void *searches(void *given) {
     return NULL;
 }
 
-/* What a child does: 0 if all is as it should be. */
+/* Runs in a child; returns 0 on success. */
 static int child(void) {
     simkeep_error *error = NULL;
     if (simkeep_gone(store, "https://example.com/child", 25, 1, 0, &error)) return 10;
@@ -67,7 +67,7 @@ static int child(void) {
     if (simkeep_store_close(store, NULL) != SIMKEEP_FORKED) return 13;
     simkeep_error_free(error);
     error = NULL;
-    /* The reader was perhaps in use by another thread; then there is another. */
+    /* If another thread was using the reader during the fork, it returns SIMKEEP_FORKED. */
     simkeep_snapshot *seen = simkeep_reader_snapshot(reader, &error);
     if (!seen && simkeep_error_code(error) != SIMKEEP_FORKED) return 14;
     simkeep_page page;

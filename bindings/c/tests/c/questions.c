@@ -1,5 +1,5 @@
-/* What is asked of a store beyond visits and searches: updates, due pages, clusters, pairs; and what is done
-   to all of it: loads, backups, repairs, purges. */
+/* Tests updates, due pages, clusters and pairs, and operations on a whole store: loads, backups, repairs
+   and purges. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include <sys/wait.h>
@@ -14,7 +14,7 @@ static int is(const char *bytes, size_t len, const char *text) {
     return bytes && len == strlen(text) && memcmp(bytes, text, len) == 0;
 }
 
-/* Whether text `i` of a column is this one. */
+/* Whether text `i` of a column equals `text`. */
 static int text_is(const simkeep_texts *texts, size_t i, const char *text) {
     return texts && i < texts->count &&
            is(texts->bytes + texts->offsets[i], (size_t)(texts->offsets[i + 1] - texts->offsets[i]), text);
@@ -199,7 +199,7 @@ static void clusters_have_leaders(const char *path) {
     CHECK(chunk.distances[0] == 0 && chunk.distances[1] == 3 && chunk.distances[2] == 1);
     CHECK(simkeep_clustered_pages_next(pages, &chunk, sizeof chunk, &error) == SIMKEEP_NONE);
     simkeep_clustered_pages_free(pages);
-    /* What lists clusters keeps them. */
+    /* Lists keep their clusters alive. */
     pages = simkeep_clusters_by_cluster(clusters, 2, &error);
     simkeep_cluster_list *list = simkeep_clusters_by_size(clusters, 2, &error);
     simkeep_dropped *dropped = simkeep_clusters_dropped(clusters, NULL, 0, 0, &error);
@@ -276,7 +276,7 @@ static void clusters_have_leaders(const char *path) {
     simkeep_store_free(store);
 }
 
-/* In a child what was made of a store's pages is refused, and freed; the parent goes on. */
+/* In a child, calls on objects of a store fail, and freeing them works. The parent is not affected. */
 static void a_child_is_refused(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = three(path);
@@ -336,7 +336,7 @@ static void a_child_is_refused(const char *path) {
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* A corpus comes in parts, and is stored as a whole or not at all. */
+/* A corpus is loaded in parts, and stored completely or not at all. */
 static void a_load_comes_in_parts(const char *path) {
     simkeep_error *error = NULL;
     simkeep_options options;
@@ -347,17 +347,17 @@ static void a_load_comes_in_parts(const char *path) {
     EXPECT(error, SIMKEEP_OK);
     simkeep_stats stats;
     simkeep_loading *loading = simkeep_loading_begin(store, 1 << 20, NULL, &error);
-    /* One load at a time: another one would wait for ever. */
+    /* Only one load at a time: a second one fails instead of waiting forever. */
     CHECK(!simkeep_loading_begin(store, 0, NULL, &error));
     EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
     char url[64];
     for (int part = 0; part < 20; part++) {
         simkeep_visit visits[50];
-        /* All of one URL, which is copied before the next part writes over it. */
+        /* All visits share one URL, which the library copies before the next part overwrites it. */
         snprintf(url, sizeof url, "https://example.com/%d", part);
         for (int i = 0; i < 50; i++) visits[i] = content(url, part * 50 + i, (uint64_t)part);
         CHECK(simkeep_loading_push(loading, visits, 50, sizeof *visits, &error) == SIMKEEP_OK);
-        /* What is wrong is not taken, and the load goes on. */
+        /* A bad part is rejected, and the load continues. */
         visits[7].seen = 77;
         CHECK(simkeep_loading_push(loading, visits, 50, sizeof *visits, &error) == SIMKEEP_MALFORMED_ARGUMENT);
         CHECK(simkeep_error_row(error) == 7);
@@ -370,7 +370,7 @@ static void a_load_comes_in_parts(const char *path) {
     EXPECT(error, SIMKEEP_INVALID_ARGUMENT);
     simkeep_loading_free(loading);
 
-    /* One that ends early stores nothing, nor does one with a visit that cannot be stored. */
+    /* An abandoned load stores nothing, and neither does one with an invalid visit. */
     simkeep_visit visits[2] = {content("https://example.net/", 1, 1), content("https://example.net/", 2, 1)};
     loading = simkeep_loading_begin(store, 0, NULL, &error);
     CHECK(simkeep_loading_push(loading, visits, 2, sizeof *visits, &error) == SIMKEEP_OK);
@@ -395,7 +395,7 @@ static void a_load_comes_in_parts(const char *path) {
     simkeep_progress_free(progress);
     CHECK(simkeep_store_stats(store, &stats, sizeof stats, &error) == SIMKEEP_OK && stats.visits == 1000);
 
-    /* In a child it is refused, and freed. */
+    /* In a child, calls on a load fail, and freeing it works. */
     loading = simkeep_loading_begin(store, 0, NULL, &error);
     pid_t child = fork();
     if (child == 0) {
@@ -444,7 +444,7 @@ static void stores_are_saved_and_copied(const char *path) {
     CHECK(!simkeep_repair(to, other, 0, 0, NULL, &error));
     EXPECT(error, SIMKEEP_STORE_EXISTS);
 
-    /* What is purged is gone, and comes back from another store. */
+    /* Purged pages are gone, and can be copied back from another store. */
     uint64_t pages = 0;
     CHECK(simkeep_purge(store, A, strlen(A), NULL, &pages, &error) == SIMKEEP_OK && pages == 1);
     CHECK(simkeep_purge_under(store, "example.org", 11, NULL, &pages, &error) == SIMKEEP_OK && pages == 1);
