@@ -9,10 +9,10 @@ from ._simkeep import Bands, Hints, Learned, Observation, Plan, Policy
 from ._words import Role
 
 Time: TypeAlias = datetime | SupportsIndex
-"""An aware `datetime`, or whole milliseconds since 1970; an `int` that looks like seconds is refused."""
+"""An aware `datetime`, or whole milliseconds since 1970. An `int` that looks like seconds raises an error."""
 
 Seconds: TypeAlias = timedelta | float
-"""How long: a `timedelta` or seconds."""
+"""A duration: a `timedelta` or seconds."""
 
 
 class ArrowStream(Protocol):
@@ -28,21 +28,21 @@ class ArrowArray(Protocol):
 
 
 Fingerprints: TypeAlias = Iterable[SupportsIndex | None] | ArrowStream | ArrowArray
-"""Many fingerprints: `int`s and `None`, a buffer or column of `uint64` or `int64`, such as an array of numpy, or
-what `fingerprint_batch` returns."""
+"""Many fingerprints: `int`s and `None`, a buffer or column of `uint64` or `int64`, such as a numpy array, or a
+result of `fingerprint_batch`."""
 
 Html: TypeAlias = str | bytes | bytearray
-"""A page: text, or bytes in the encoding that is named with it."""
+"""An HTML page: text, or bytes with an encoding given separately."""
 
 EpochRole: TypeAlias = Role | Literal["change", "near", "both"]
-"""What an epoch is for."""
+"""The role of an epoch."""
 
 EpochBands: TypeAlias = Bands | tuple[int, int]
-"""Which distances are minor changes in an epoch, and which moderate ones."""
+"""The largest distances of minor and of moderate changes in an epoch."""
 
 
 class Options(TypedDict, total=False):
-    """How a store is opened. `help(Store.open_or_create)` describes each option."""
+    """Options for opening a store. `help(Store.open_or_create)` describes each of them."""
 
     durability: Literal["each", "flush"] | Seconds
     memtable_observations: int
@@ -66,18 +66,18 @@ class Options(TypedDict, total=False):
 
 
 class Near(TypedDict, total=False):
-    """Which pages a search is for."""
+    """Options of a search."""
 
     epoch: int | None
-    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     limit: int | None
-    """The most pages to name (16); `None` for all."""
+    """The most pages to return (16); `None` for all."""
     under: str | None
     """Only pages under this prefix."""
     exclude: str | None
     """All pages but this one."""
     classes: Iterable[int | None] | None
-    """Only pages of these classes; `None` among them is for pages that have none."""
+    """Only pages of these classes; a `None` in the list includes pages without a class."""
     at: Time | None
     """Among the versions that were in force at this time, instead of those in force now."""
     seen: tuple[Time, Time] | None
@@ -85,29 +85,29 @@ class Near(TypedDict, total=False):
     ever: bool
     """Among all versions ever seen."""
     budget: Seconds | None
-    """How long the search may go on widening."""
+    """The time limit for widening the search."""
     fingerprints: int
-    """How many fingerprints of a crowd to compare (4,096)."""
+    """The most fingerprints of a dense bucket to compare (4,096)."""
 
 
 class NearMany(Near, total=False):
-    """Which pages many searches are for."""
+    """Options of many searches."""
 
     threads: int | None
-    """How many threads they may run on: by default as many as the processor has cores."""
+    """The number of threads; by default one for each core."""
 
 
 class Pairs(TypedDict, total=False):
-    """Which pairs of fingerprints are sought."""
+    """Options of a search for pairs of fingerprints."""
 
     epoch: int | None
-    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     under: str | None
     """Only pages under this prefix."""
     exclude: str | None
-    """A page that is left out: a fingerprint that only this page has is none."""
+    """A page to leave out, with fingerprints that only this page has."""
     classes: Iterable[int | None] | None
-    """Only pages of these classes; `None` among them is for pages that have none."""
+    """Only pages of these classes; a `None` in the list includes pages without a class."""
     at: Time | None
     """Among the versions that were in force at this time."""
     seen: tuple[Time, Time] | None
@@ -115,87 +115,85 @@ class Pairs(TypedDict, total=False):
     ever: bool
     """Among all versions ever seen."""
     threads: int | None
-    """How many threads may work: by default as many as the processor has cores."""
+    """The number of threads; by default one for each core."""
 
 
 class PagePairs(TypedDict, total=False):
-    """Which pairs of pages are sought."""
+    """Options of a search for pairs of pages."""
 
     epoch: int | None
-    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     under: str | None
     """Only pages under this prefix."""
     classes: Iterable[int | None] | None
-    """Only pages of these classes; `None` among them is for pages that have none."""
+    """Only pages of these classes; a `None` in the list includes pages without a class."""
     equal: bool
-    """Whether pages with equal fingerprints are paired, too (no)."""
+    """Whether to include pairs with equal fingerprints (no)."""
     each: int | None
-    """How many pages of each fingerprint are paired with others (1); `None` for all."""
+    """The most pages of each fingerprint to pair with other pages (1); `None` for all."""
 
 
 class ClusteringNow(TypedDict, total=False):
-    """Which pages are clustered, and how."""
+    """Options of clustering."""
 
     epoch: int | None
-    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     rule: str | None
-    """Which of several pages leads: rules such as `"https,shortest-url"`, the one that decides first at
-    the front. There are `"first-seen"` (the default), `"newest"`, `"shortest-url"`, `"https"` and
-    `"weight"`."""
+    """The rules that select leaders, such as `"https,shortest-url"`; the first rule decides first. The rules
+    are `"first-seen"` (the default), `"newest"`, `"shortest-url"`, `"https"` and `"weight"`."""
     under: str | None
     """Only pages under this prefix."""
     classes: Iterable[int | None] | None
-    """Only pages that are of these classes now; `None` among them is for pages that have none."""
+    """Only pages that have one of these classes now; a `None` in the list includes pages without a class."""
     memory_bytes: int | None
-    """Memory to take (512 MiB). What does not fit goes to scratch files, some 150 bytes for each
-    page."""
+    """The memory limit (512 MiB). Other data goes to scratch files, some 150 bytes for each page."""
     scratch: str | PathLike[str] | None
-    """The directory for scratch files: by default the system's for temporary files."""
+    """The directory for scratch files; by default the system's directory for temporary files."""
 
 
 class Clustering(ClusteringNow, total=False):
-    """Which pages are clustered, and how, and as of when."""
+    """Options of clustering, with a time."""
 
     at: Time | None
-    """The versions that were in force at this time, instead of those in force now."""
+    """The time whose versions are clustered, instead of now."""
 
 
 class Mirroring(TypedDict, total=False):
-    """Which sites are said to mirror each other."""
+    """Options of a search for mirrors."""
 
     paths: int
-    """Of how many paths at least the pages must be near each other (10); two at least."""
+    """The least number of paths whose pages are near each other (10); at least two."""
     share: float
-    """What share those must be of the paths that either site has (0.8): above 0 and at most 1."""
+    """The least share of such paths among the paths of either site (0.8); above 0 and at most 1."""
     depth: int
-    """How many folders deep a site may lie (2): 0 for hosts only, at most 16."""
+    """The most folders in the path of a site (2); 0 for hosts only, at most 16."""
     at: Time | None
-    """What was in force at this time, instead of now."""
+    """The time whose versions are compared, instead of now."""
     under: str | None
     """Only pages under this prefix."""
     epoch: int | None
-    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     limit: int | None
-    """The most pairs to name (1,000), the largest first; `None` for all."""
+    """The most pairs to return (1,000), the largest first; `None` for all."""
     classes: Iterable[int | None] | None
-    """Only pages that are of these classes now; `None` among them is for pages that have none."""
+    """Only pages that have one of these classes now; a `None` in the list includes pages without a class."""
     memory_bytes: int
-    """Memory for sorting (128 MiB). What does not fit goes to scratch files."""
+    """The memory limit for sorting (128 MiB). Other data goes to scratch files."""
     scratch: str | PathLike[str] | None
-    """The directory for scratch files: by default the system's for temporary files."""
+    """The directory for scratch files; by default the system's directory for temporary files."""
 
 
 class AliasQuery(TypedDict, total=False):
-    """Which differences between URLs are sought."""
+    """Options of a search for aliases."""
 
     epoch: int | None
-    """The epoch of the fingerprints: by default the one that near-duplicates are sought by."""
+    """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     under: str | None
     """Only pages under this prefix."""
     share: float
     """A rule holds for a site if at least this share of its pairs is near (0.9)."""
     pairs: int
-    """A rule holds for a site if it has this many pairs there at least (10)."""
+    """A rule holds for a site if it has at least this many pairs there (10)."""
     all: bool
     """Whether to include rules that do not hold but have pairs (no)."""
     examples: int
@@ -205,48 +203,47 @@ class AliasQuery(TypedDict, total=False):
 
 
 class Rule(TypedDict, total=False):
-    """How pages under a prefix are to be visited, or all pages that have no other rule."""
+    """A rule for visits to pages under a prefix, or to all pages without another rule."""
 
     under: str | None
     """The prefix; `None` for all pages."""
     min: Seconds | None
-    """A page is not visited before this time after its last visit."""
+    """The least time between two visits."""
     max: Seconds | None
     """A page without a visit for longer than this comes before others, the most overdue first."""
     weight: float
-    """A factor of the weight that a page has (1)."""
+    """A factor for the weight of each page (1)."""
     per_host: int | None
     """The most pages of one host to visit at once, among the pages of this rule."""
     policy: str | Policy | None
-    """What puts the pages in order."""
+    """The policy that orders the pages."""
 
 
 class Due(TypedDict, total=False):
-    """Which pages to visit next."""
+    """Options of a search for due pages."""
 
     policy: str | Policy
-    """What puts pages in order, such as `"harmonic"` or `"fixed:7d"`: `recrawl.Policy` has all (`"value"`)."""
+    """The policy that orders pages, such as `"harmonic"` or `"fixed:7d"` (`"value"`). `recrawl.Policy` lists all."""
     under: str | None
     """Only pages under this prefix."""
     per_host: int | None
     """The most pages of one host; `None` for no limit."""
     largest_interval: Seconds
-    """A page that was not visited for this long comes first (365 days)."""
+    """A page without a visit for this long comes first (365 days)."""
     rules: Iterable[Rule]
-    """What is wanted for the pages under prefixes. The rule with the longest one decides."""
+    """The rules for pages under prefixes. The rule with the longest prefix applies."""
     hints: Hints | None
-    """What is said of when pages changed."""
+    """Reported times of changes."""
     plan: Plan | None
-    """Gives decisions dates, and what was learned for it. Not together with `learned`."""
+    """A plan, which adds due times to decisions, and provides its priors. Excludes `learned`."""
     learned: Learned | None
-    """What pages are believed to change like before one looks at their own visits: by default what is
-    learned from all pages."""
+    """The priors of change rates; by default learned from all pages."""
     memory_bytes: int
-    """Memory for the pages that are chosen (64 MiB). If they take more, the store is read more than once."""
+    """The memory limit for the selected pages (64 MiB). If they need more, the store is read several times."""
 
 
 class Word(TypedDict, total=False):
-    """What is known of a visit that saw no content."""
+    """Properties of a visit without content."""
 
     status: int | None
     """The HTTP status."""
@@ -257,12 +254,12 @@ class Word(TypedDict, total=False):
 
 
 class NotModified(Word, total=False):
-    """What is known of a visit to which the server answered that nothing was modified."""
+    """Properties of a visit that the server answered with "not modified"."""
 
     digest: bytes | None
-    """The digest that came with the answer."""
+    """The digest in the response."""
     modified: Time | None
-    """When the page was last modified, as the server said."""
+    """The time of the last modification, as reported by the server."""
 
 
 class _Visit(TypedDict):
@@ -274,9 +271,9 @@ class Row(_Visit, total=False):
     """One visit as a dictionary: the arguments of `Store.observe`."""
 
     seen: Literal["content", "redirect", "not-modified", "gone", "failed"]
-    """What was seen, if not content."""
+    """The result of the visit, if not content."""
     to: str | None
-    """Where a redirect leads; it may be relative to the page."""
+    """The target of a redirect; it may be relative to the page."""
     text: str | None
     html: str | bytes | bytearray | None
     encoding: str | None

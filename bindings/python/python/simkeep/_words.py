@@ -34,58 +34,58 @@ class _Word(StrEnum):
 
 
 class Verdict(_Word):
-    """What a page is now, after an observation."""
+    """The result of an observation for its page."""
 
     NEW = "new"
     """The first content of the page."""
     SAME = "same"
-    """Unchanged: by its digest, by its fingerprint, or by the server's word."""
+    """Unchanged: the version in force is confirmed."""
     UNSEEN = "unseen"
-    """Said to be unmodified, but the store never saw content of this page."""
+    """Reported as not modified, but the store never saw any content of this page."""
     CHANGED = "changed"
-    """Content that is not among the last versions known of the page."""
+    """Content that is not among the last versions known of this page."""
     REVERTED = "reverted"
-    """Back to an earlier version."""
+    """A return to an earlier version."""
     GONE = "gone"
     """The page is gone."""
     FAILED = "failed"
-    """The visit failed. The content in force stays in force."""
+    """The visit failed. The version in force stays in force."""
     OUT_OF_ORDER = "out-of-order"
-    """Not later than the last visit: stored at its place in the history."""
+    """Not later than the last visit. It is stored in order in the history."""
     KNOWN = "known"
-    """The store has exactly this visit already."""
+    """The store had exactly this visit already."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class SameBy(_Word):
-    """How a page is known to be the same."""
+    """The evidence that a page is unchanged."""
 
     DIGEST = "digest"
-    """By its digest."""
+    """An equal digest."""
     FINGERPRINT = "fingerprint"
-    """By its fingerprint."""
+    """An equal fingerprint."""
     WORD = "word"
-    """By the server's word."""
+    """The server's report that nothing was modified."""
     OTHER = "other"
-    """By what a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class OriginalBy(_Word):
-    """How the content of two pages is known to be nearly the same."""
+    """The evidence that two pages have nearly the same content."""
 
     DIGEST = "digest"
-    """They have one digest."""
+    """An equal digest."""
     FINGERPRINT = "fingerprint"
-    """They have one fingerprint."""
+    """An equal fingerprint."""
     NEAR = "near"
-    """Their fingerprints are near each other."""
+    """A near fingerprint."""
     OTHER = "other"
-    """By what a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class Band(_Word):
-    """How much of a change a distance is."""
+    """The size of a change, by its distance."""
 
     NONE = "none"
     MINOR = "minor"
@@ -94,60 +94,60 @@ class Band(_Word):
 
 
 class Role(_Word):
-    """What the fingerprints of an epoch are for."""
+    """The role of an epoch's fingerprints."""
 
     CHANGE = "change"
-    """They tell how much a page has changed."""
+    """Verdicts, and the distances in them."""
     NEAR = "near"
-    """They tell which pages are near-duplicates."""
+    """Near-duplicates, copies and pairs."""
     BOTH = "both"
-    """Both."""
+    """Verdicts and near-duplicates."""
 
 
 class Seen(_Word):
-    """What a visit found."""
+    """The result of a visit."""
 
     CONTENT = "content"
     REDIRECT = "redirect"
-    """The page leads elsewhere; its digest names the target."""
+    """The page redirects; its digest identifies the target."""
     NOT_MODIFIED = "not-modified"
     GONE = "gone"
     FAILED = "failed"
 
 
 class Stored(_Word):
-    """What became of a restatement, a weight or a class."""
+    """The result of storing a restatement, a weight or a class."""
 
     STORED = "stored"
     KNOWN = "known"
-    """The store has it already."""
+    """The store had it already."""
     MISSING = "missing"
     """There is no such page or content."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class Reason(_Word):
-    """What decides when a page is visited."""
+    """The reason when a page is visited."""
 
     WORTH = "worth"
-    """What a visit is worth by now, or by its policy the time since the last one."""
+    """The value of a visit now, or the time since the last visit if the policy uses that."""
     HINTED = "hinted"
-    """A hint says that it has changed since its last visit."""
+    """A hint reports a change since the last visit."""
     OVERDUE = "overdue"
-    """It was not visited for so long that it comes first."""
+    """The page was unvisited for longer than allowed, so it comes first."""
     NOT_YET = "not-yet"
-    """Its rule has it not visited so soon after its last visit."""
+    """Its rule forbids a visit so soon after the last one."""
     LEFT_ALONE = "left-alone"
-    """Its last visits failed, and it is left alone for a while."""
+    """Its last visits failed, and the page waits for a while."""
     AHEAD = "ahead"
-    """Its last visit lies in the future, so nothing is known of the time since."""
+    """Its last visit lies in the future, so the time since it is unknown."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class LeaderChangeReason(_Word):
-    """Why a page is led by another than before."""
+    """The reason why a page has another leader."""
 
     NEW = "new"
     """The page had no version in force before."""
@@ -156,27 +156,27 @@ class LeaderChangeReason(_Word):
     CHANGED = "changed"
     """The page itself changed."""
     LEADER_GONE = "leader-gone"
-    """The page that led it has no version in force any more."""
+    """Its former leader has no version in force any more."""
     LEADER_CHANGED = "leader-changed"
-    """The page that led it changed."""
+    """Its former leader changed."""
     OUTRANKED = "outranked"
-    """Both are as they were: others came or went, or rank before these by now."""
+    """The page and its former leader are unchanged: other pages came or went, or rank before these now."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class Fate(_Word):
-    """What becomes of a page where those are dropped that others lead."""
+    """The decision on a page when followers are dropped."""
 
     UNKNOWN = "unknown"
-    """The store does not know it."""
+    """The store does not know the page."""
     KEPT = "kept"
-    """It leads its cluster, is in none, or is of another class than the page that leads it, which is not
-    open to all."""
+    """The page stays. It leads its cluster, is in no cluster, or has another class than its leader, whose
+    class is not open to all."""
     DROPPED = "dropped"
-    """It is dropped."""
+    """The page is dropped."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class Candidacy(_Word):
@@ -185,36 +185,36 @@ class Candidacy(_Word):
     UNKNOWN = "unknown"
     """The store does not know the page."""
     ALONE = "alone"
-    """No other page is within k bits of it, or it is not clustered."""
+    """No other page is within k bits, or the page is not clustered."""
     CANDIDATE = "candidate"
-    """Its text is wanted."""
+    """The text of the page is needed."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class Space(_Word):
-    """What the bytes of a store are for."""
+    """The purpose of bytes of a store."""
 
     HISTORIES = "histories"
     """URLs and the visits to them."""
     PAGE_INDEX = "page index"
-    """What finds a page by its URL: hashes and filters."""
+    """Hashes and filters that find a page by its URL."""
     SCHEDULE = "schedule"
-    """What decides when each page is visited again."""
+    """The input of each page's schedule."""
     FINGERPRINTS = "fingerprints"
-    """Distinct fingerprints, and which of their bits are set."""
+    """Distinct fingerprints, and their popcounts."""
     POSTINGS = "postings"
-    """Which pages have a fingerprint."""
+    """The pages of each fingerprint."""
     TABLES = "tables"
     """The tables that find near fingerprints."""
     FRAMES = "frames"
-    """Checksums, prefixes that were forgotten, and the frames of the files."""
+    """Checksums, forgotten prefixes, and the frames of the files."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class VersionKind(_Word):
-    """What a version of a page is."""
+    """The kind of a version of a page."""
 
     CONTENT = "content"
     """Content."""
@@ -223,13 +223,13 @@ class VersionKind(_Word):
     FAILED = "failed"
     """Consecutive visits that failed."""
     UNSEEN = "unseen"
-    """Consecutive visits answered with "not modified", of a page whose content was never seen."""
+    """Consecutive "not modified" visits to a page whose content was never seen."""
     OTHER = "other"
-    """What a newer version of simkeep tells."""
+    """A value that this version does not name."""
 
 
 class OperationKind(_Word):
-    """What an operation did."""
+    """The kind of an operation."""
 
     ENTRY = "entry"
     """A page got an entry: a visit, restated content, or a property."""
@@ -240,7 +240,7 @@ class OperationKind(_Word):
 
 
 class Stage(_Word):
-    """What a call that takes long is doing."""
+    """The stage of a long call."""
 
     WAITING = "waiting"
     GATHERING = "gathering"
@@ -261,14 +261,14 @@ del _name
 
 
 def _call(make: Callable[..., _T], args: tuple[Any, ...], keywords: dict[str, Any]) -> _T:
-    """Makes an object with keywords, when it is unpickled."""
+    """Creates an object with keyword arguments, for unpickling."""
     return make(*args, **keywords)
 
 
 def _reader(
     make: type["Reader"], path: str, plain_reads: bool, published: bool, generation: int | None
 ) -> "Reader":
-    """Opens a reader, when it is unpickled."""
+    """Opens a reader, for unpickling."""
     if published:
         return make.published(path, generation, plain_reads=plain_reads)
     return make(path, plain_reads=plain_reads)
