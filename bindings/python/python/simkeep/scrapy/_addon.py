@@ -1,4 +1,4 @@
-"""The add-on: puts the middlewares in their places."""
+"""The add-on, which installs the middlewares."""
 
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
@@ -10,17 +10,17 @@ from ._spider import SpiderMiddleware
 __all__ = ["Addon"]
 
 CONCURRENT_REQUESTS = 32
-"""Twice as many as Scrapy has by default: as many again are fetched while others wait for their commit."""
+"""Twice the default of Scrapy, because half of the requests may be waiting for a commit."""
 
 
 class Addon:
-    """Has every page that a spider fetches observed in a store: `ADDONS = {"simkeep.scrapy.Addon": 500}`."""
+    """Observes every page that a spider fetches: `ADDONS = {"simkeep.scrapy.Addon": 500}`."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Adds a downloader middleware at 545 and a spider middleware at 55, unless they have places already.
+        """Adds a downloader middleware at 545 and a spider middleware at 55, unless the settings place them.
 
-        Pages that wait for their commit are among `CONCURRENT_REQUESTS`, so there may be more of these unless
-        somebody has said how many. What is requested of a site at a time stays.
+        Pages that wait for a commit count as `CONCURRENT_REQUESTS`, so this raises the default. Limits for each
+        site do not change.
         """
         if not is_enabled(settings):
             raise NotConfigured("SIMKEEP_ENABLED is off")

@@ -13,13 +13,13 @@ from ._session import META, Session
 __all__ = ["DownloaderMiddleware"]
 
 _NO_VISIT = (IgnoreRequest, NotSupported, CancelledError, asyncio.CancelledError)
-"""With these nobody was asked for the page."""
+"""Exceptions without a request to the server."""
 
 
 class DownloaderMiddleware:
-    """Observes responses that nobody farther from the spider replaces by another request.
+    """Observes the final responses.
 
-    At 545 these are decompressed, no redirects that are followed, and not to be retried.
+    At position 545, responses are decompressed, and Scrapy has followed redirects and retried failures.
     """
 
     def __init__(self, session: Session) -> None:
@@ -30,7 +30,7 @@ class DownloaderMiddleware:
         return cls(Session.of(crawler))
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        # It may have been copied from a response.
+        # `meta` may be copied from a response.
         request.meta.pop(META, None)
         self._session.check(request)
 

@@ -1,4 +1,4 @@
-"""Start requests for what is due."""
+"""Start requests for due pages."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -13,11 +13,11 @@ from ._visit import now
 __all__ = ["due"]
 
 LEASE = 7 * 86_400
-"""How long pages are out, in seconds. The store is closed with the spider, and then they are no longer."""
+"""The length of a lease in seconds. Closing the store, with the spider, ends all leases."""
 
 
 async def due(session: Session, spider: Spider) -> AsyncIterator[Request]:
-    """Requests for as many pages as the settings say, the best first."""
+    """Yields requests for due pages, the most valuable first, up to the number in the settings."""
     left = session.settings.due
     domains = getattr(spider, "allowed_domains", None) or ()
     domains = [domains] if isinstance(domains, str) else [*domains]
@@ -26,7 +26,7 @@ async def due(session: Session, spider: Spider) -> AsyncIterator[Request]:
         rules.append({"min": session.settings.revisit_after})
     while left and (leased := await session.ask(_lease, left, domains, rules)):
         for decision in leased:
-            # What is known by a key of another kind cannot be requested.
+            # A page with another kind of key cannot be requested.
             if decision.page.url.startswith(("http://", "https://")):
                 left -= 1
                 session.count("due")
@@ -36,14 +36,14 @@ async def due(session: Session, spider: Spider) -> AsyncIterator[Request]:
 def _lease(
     store: simkeep.Store, count: int, domains: Sequence[str], rules: list[_types.Rule]
 ) -> list[simkeep.Decision]:
-    """The best pages of some domains, or of all."""
+    """Leases the most valuable due pages of some domains, or of all."""
     at, leased = now(), []
     for under in domains or (None,):
         try:
             leased += store.lease_due(at, count, LEASE, under=under, rules=rules)
         except simkeep.PrefixError:
-            continue  # Scrapy says what is no domain.
-    # Of each domain the best come first: of all of them those of which a visit is worth most.
+            continue  # Scrapy reports invalid domains.
+    # Each domain returns its best pages: keep the best of all, and release the others.
     leased.sort(key=lambda decision: (decision.reason != simkeep.Reason.OVERDUE, -decision.value))
     for decision in leased[count:]:
         store.release(decision.page.url)

@@ -1,4 +1,4 @@
-"""What the add-on raises, and how texts of strangers are shown."""
+"""The exceptions of the add-on, and the escaping of untrusted texts."""
 
 from scrapy.exceptions import IgnoreRequest
 
@@ -8,19 +8,19 @@ _SHOWN_MAX = 200
 
 
 class SettingError(ValueError):
-    """A setting, or an argument of the spider, cannot have the value that it has."""
+    """A setting, or an argument of the spider, has an invalid value."""
 
 
 class NotRequested(IgnoreRequest):
-    """The page was visited so lately that it is not requested again: see `SIMKEEP_REVISIT_AFTER`."""
+    """The page was visited too recently to request it again; see `SIMKEEP_REVISIT_AFTER`."""
 
 
 class Skipped(IgnoreRequest):
-    """The callback is not called, as `SIMKEEP_SAME` or `SIMKEEP_NEAR` say."""
+    """`SIMKEEP_SAME` or `SIMKEEP_NEAR` skips the callback."""
 
 
 def shown(text: object) -> str:
-    """A text that may come from anywhere, cut where it is long, with nothing that a terminal takes amiss."""
+    """Truncates an untrusted text, and escapes control characters, so that it is safe in a terminal."""
     whole = str(text)
     cut = whole[:_SHOWN_MAX]
     safe = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in cut)

@@ -77,17 +77,17 @@ class Observer:
         self._reactor.call(self._deliver, [(self._closing, error)])
 
     def _deliver(self, answers: "list[tuple[Promise[Any], Any]]") -> None:
-        """Has answers given behind those that wait already. In the thread of the reactor."""
+        """Queues answers behind those that wait already. Runs in the reactor thread."""
         idle = not self._ready
         self._ready.extend(answers)
         if idle:
             self._give()
 
     def _give(self) -> None:
-        """Gives the first answer, and the others one by one between what else the reactor does.
+        """Delivers the first answer, and the others one by one between other events of the reactor.
 
-        All at once would have it do nothing but go on with these pages, which takes it some milliseconds each,
-        then ask for as many others, and then wait for them and for one commit.
+        Delivering all at once would keep the reactor busy with these pages, some milliseconds for each. Then it
+        would send all next requests together, and wait for them and for one commit.
         """
         done, answer = self._ready[0]
         fire(done, answer)
@@ -96,7 +96,7 @@ class Observer:
             self._reactor.soon(self._give)
 
     def _next(self) -> list[_Job]:
-        """Everything that waits; nothing once there is an end."""
+        """Waits for jobs, and returns all of them; an empty list after `close`."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing is not None)
             jobs = list(self._waiting)
@@ -104,7 +104,7 @@ class Observer:
         return jobs
 
     def _answers(self, jobs: list[_Job]) -> list[Answer]:
-        """The answers to some jobs, by one commit if the store refuses none of them."""
+        """Observes the jobs in one commit, or one by one if the store rejects any of them."""
         made = [_made(job.make) for job in jobs]
         rows = [row for part in made if isinstance(part, list) for row in part]
         together = self._observe(rows)
@@ -116,12 +116,12 @@ class Observer:
                 answers.append(together[: len(part)])
                 del together[: len(part)]
             else:
-                # Nothing was stored. Those that are sound are, one after another.
+                # Nothing was stored. Observe each job alone, so that valid ones are stored.
                 answers.append(self._broken or self._alone(part))
         return answers
 
     def _alone(self, rows: list[Observation]) -> Answer:
-        """The answer to one job: to the page alone, if a redirect that led to it is refused."""
+        """Observes one job; if one of its redirects is invalid, only its page."""
         answer = self._observe(rows)
         return self._observe(rows[-1:]) if isinstance(answer, Exception) and len(rows) > 1 else answer
 
@@ -150,5 +150,5 @@ def _made(make: Make) -> list[Observation] | Exception:
 
 
 def _bug(panic: BaseException) -> BugError:
-    """A panic of the extension, which is no `Exception`: a thread that it ended would leave all pages waiting."""
+    """Converts a panic of the extension to an error: it is not an `Exception`, and would end the thread."""
     return BugError(f"{type(panic).__name__}: {panic}")

@@ -1,4 +1,4 @@
-"""What the middlewares of a crawler share: its settings, its store, and what happens to both."""
+"""The state that the middlewares of a crawler share: its settings and its store."""
 
 import logging
 import time
@@ -27,19 +27,19 @@ __all__ = ["META", "Session"]
 _T = TypeVar("_T")
 
 META = "simkeep"
-"""Where in `meta` the outcome is."""
+"""The key of the outcome in `meta`."""
 STOPPED = "simkeep_error"
-"""The reason for which a spider ends whose store cannot be used."""
+"""The finish reason of a spider whose store cannot be used."""
 
 logger = logging.getLogger("simkeep.scrapy")
 
 
 class Session:
-    """The add-on at work for one crawler. All of it is for the thread of the reactor."""
+    """The state of the add-on for one crawler. Use it only in the reactor thread."""
 
     @classmethod
     def of(cls, crawler: Crawler) -> "Session":
-        """The one of a crawler."""
+        """Returns the session of a crawler, and creates it if needed."""
         session = getattr(crawler, "_simkeep_session", None)
         if not isinstance(session, cls):
             session = cls(crawler)
@@ -62,7 +62,7 @@ class Session:
 
     @property
     def failed(self) -> bool:
-        """Whether the store cannot be used, and the spider is to end."""
+        """Whether the store cannot be used, so that the spider must end."""
         return self._failed
 
     def count(self, stat: str, number: int = 1) -> None:
@@ -72,12 +72,12 @@ class Session:
             self._crawler.stats.inc_value(f"simkeep/{stat}", number)
 
     async def ask(self, function: Callable[..., _T], *args: Any) -> _T:
-        """What a function of the store returns, called in another thread."""
+        """Calls a function with the store in another thread, and returns its result."""
         assert self._store is not None
         return await self._side.run(function, self._store, *args)
 
     async def observe(self, request: Request, response: Response | None) -> None:
-        """Observes what came of a request, and leaves the outcome in its `meta`."""
+        """Observes the response to a request, and stores the outcome in its `meta`."""
         page = self._page(request)
         if page is None:
             return
@@ -99,10 +99,10 @@ class Session:
             response.request.meta[META] = outcome
 
     def check(self, request: Request) -> None:
-        """Raises `NotRequested` for a page that was visited lately. A visit that failed is none.
+        """Raises `NotRequested` for a page with a recent visit that did not fail.
 
-        It is looked up here: that takes some 5 microseconds, whatever the size of the store, and thirty in one
-        of a hundred cases. To ask another thread takes a hundred times as long while the reactor is busy.
+        The lookup runs in this thread. It takes some 5 microseconds regardless of the size of the store, and 30 in
+        one of a hundred cases. Another thread would take a hundred times as long while the reactor is busy.
         """
         if self._failed:
             raise IgnoreRequest("the store cannot be used")
@@ -179,7 +179,7 @@ class Session:
 
     async def _closed(self, spider: Spider) -> None:
         if self._observer is not None:
-            # Nobody asked for what these lead to: it was visited already, or is of another site.
+            # The targets of these redirects were not requested: they were visited before, or are on other sites.
             leading = [] if self._failed else [*self._leading.values()]
             observed = [(visit, self._observer.submit(visit.redirects)) for visit in leading]
             for visit, done in observed:
@@ -191,7 +191,7 @@ class Session:
         self._side.end()
 
     def _stop(self, error: Exception) -> None:
-        """Ends the spider, since there is no store."""
+        """Stops the spider because its store cannot be used."""
         if self._failed:
             return
         self._failed = True
@@ -206,13 +206,13 @@ class Session:
         self._crawler.stats.set_value("simkeep/error", shown(reason))
         engine = self._crawler.engine
         assert engine is not None
-        # What waits in the queue of a job stays there. A shell has no start, and is not to hang.
+        # Pausing keeps queued requests for the next run of the job. A shell must not hang.
         if not self._crawler.settings.getbool("KEEP_ALIVE"):
             engine.pause()
         self._end(Reactor())
 
     def _end(self, reactor: Reactor) -> None:
-        """Closes the spider, once the engine runs."""
+        """Closes the spider as soon as the engine runs."""
         engine: Any = self._crawler.engine
         if not engine.running:
             if self._crawler.crawling:
@@ -224,11 +224,11 @@ class Session:
             closing = deferred_from_coro(engine.close_spider_async(reason=STOPPED))
         else:
             closing = engine.close_spider(engine.spider, STOPPED)
-        closing.addErrback(lambda _: None)  # It is being closed for another reason already.
+        closing.addErrback(lambda _: None)  # It is already closing for another reason.
 
 
 def _check_clock(store: simkeep.Store, settings: Settings) -> None:
-    """Warns if the store has visits that this machine's clock says are yet to come."""
+    """Warns if the store has visits later than this machine's clock."""
     last, clock = store.overview().last, datetime.now(UTC)
     if last is None or (last - clock).total_seconds() <= settings.clock_tolerance:
         return
@@ -242,7 +242,7 @@ def _check_clock(store: simkeep.Store, settings: Settings) -> None:
 
 
 def _open(settings: Settings) -> simkeep.Store:
-    """Opens or makes the store, which must have an epoch of the texts that are extracted here."""
+    """Opens or creates the store, and checks that it has an epoch for extracted texts."""
     if settings.is_default:
         settings.store.parent.mkdir(parents=True, exist_ok=True)
     store = simkeep.Store.open_or_create(

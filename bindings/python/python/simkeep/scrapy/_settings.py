@@ -1,4 +1,4 @@
-"""The settings of the add-on, checked."""
+"""Reads and checks the settings of the add-on."""
 
 import math
 import os
@@ -17,7 +17,7 @@ __all__ = ["Policy", "Settings"]
 
 
 class Policy(StrEnum):
-    """What is done with a response, the mildest first."""
+    """The treatments of a response, the mildest first."""
 
     TAG = "tag"
     DROP_ITEMS = "drop-items"
@@ -25,38 +25,38 @@ class Policy(StrEnum):
 
 
 DAY = 86400.0
-"""In seconds."""
+"""A day in seconds."""
 
 ARGUMENT = "simkeep_revisit_after"
-"""The argument of a spider that stands for the setting."""
+"""The argument of a spider that overrides the setting."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the settings say."""
+    """The settings of a spider."""
 
     store: Path
-    """Where the store is."""
+    """The path of the store."""
     is_default: bool
-    """Whether that is its place by default, so that the directories above it may be made."""
+    """Whether this is the default path, whose parent directories may be created."""
     field: str | None
-    """The field of items that has the verdict."""
+    """The field of items for the verdict, if any."""
     same: Policy
-    """What is done where a page is the same."""
+    """The treatment of unchanged pages."""
     near: Policy
-    """What is done where another page with nearly the same content comes first."""
+    """The treatment of pages with an original of nearly the same content."""
     near_distance: int | None
-    """Within which distance that is; `None` for what the store's recipe advises."""
+    """The largest distance of near pages; `None` for the default of the store's recipe."""
     revisit_after: float
-    """For how many seconds a page is not requested again."""
+    """The seconds in which a page is not requested again."""
     clock_tolerance: float
-    """How many seconds later than the clock a visit may be."""
+    """The most seconds by which a visit may be later than the clock."""
     due: int
-    """How many start requests come from what is due."""
+    """The number of start requests for due pages."""
 
     @classmethod
     def read(cls, settings: BaseSettings, spider: Spider) -> "Settings":
-        """Those of a spider. Raises `SettingError`, which names the setting."""
+        """Reads the settings of a spider. Raises `SettingError` with the name of an invalid setting."""
         store = settings.get("SIMKEEP_STORE")
         revisit = _number("SIMKEEP_REVISIT_AFTER", settings.get("SIMKEEP_REVISIT_AFTER"))
         argument = _number(f"the spider argument {ARGUMENT}", getattr(spider, ARGUMENT, None))
@@ -87,7 +87,7 @@ def _wrong(name: str, expected: str, given: object) -> SettingError:
 
 
 def _default(spider: str) -> Path:
-    """A file name for each name of a spider, which leads to no other directory."""
+    """The default path of a spider's store. Quoting keeps it in the data directory."""
     return Path(data_path("simkeep")) / f"{quote(spider, safe='')}.simkeep"
 
 

@@ -1,4 +1,4 @@
-"""What a request is for, and what a response says of it."""
+"""Converts requests and responses to visits."""
 
 import time
 from dataclasses import dataclass
@@ -42,19 +42,19 @@ def now() -> int:
 
 
 class _Arrivals:
-    """When responses came, in their order: of two near pages the one that came first is the original.
+    """Arrival times of responses, strictly increasing: the first of two near pages is the original.
 
-    Times are in milliseconds, of which several may come in one, and a clock may be set back a little.
+    Several responses may arrive in one millisecond, and the clock may be set back a little.
     """
 
     STEP_MAX = 1000
-    """How far a clock may be behind before it is believed all the same."""
+    """The most milliseconds that the clock may be behind. If it is more, its time counts anyway."""
 
     def __init__(self) -> None:
         self._last = 0
 
     def next(self, at: int) -> int:
-        """This time, or the first after the last one."""
+        """Returns this time, or the first free one after the last arrival."""
         behind = self._last - at
         self._last = at if behind < 0 or behind > self.STEP_MAX else self._last + 1
         return self._last
@@ -120,7 +120,7 @@ class Visit:
         return [*self.redirects(), self.observation()]
 
     def observation(self) -> simkeep.Observation:
-        """What the page turned out to be."""
+        """Returns the observation of the page itself."""
         response = self.response
         if response is None:
             return simkeep.Observation.failed(self.page, self.at)
@@ -130,7 +130,7 @@ class Visit:
             status,
             location=location,
             content_range=_text(response, "Content-Range"),
-            # Scrapy compares lengths itself, before it undoes encodings.
+            # Scrapy itself compares the length, before it decodes the body.
             is_cut=any(flag in response.flags for flag in CUT),
         )
         if meaning == "content":
@@ -164,9 +164,9 @@ class Visit:
         return simkeep.Observation(self.page, self.at, digest=digest, status=status, modified=modified)
 
     def redirects(self) -> list[simkeep.Observation]:
-        """The URLs that led to the page.
+        """Returns observations of the URLs that redirected to the page.
 
-        Each is a page of its own, which is the same until it leads elsewhere, and a copy of nothing.
+        Each is a separate page. It is unchanged while its target is, and is never a copy.
         """
         meta = self.request.meta
         if meta.get("simkeep_key") is not None:
@@ -184,19 +184,19 @@ class Visit:
 
 
 def _content_type(response: Response) -> str | None:
-    """What the server says of the body: all headers, of which the last valid one counts."""
+    """The `Content-Type` headers, joined. The last valid one applies."""
     return b", ".join(response.headers.getlist("Content-Type")).decode("latin1") or None
 
 
 def _digest(body: bytes, page: str) -> bytes:
-    """That of a body; an empty page is no copy of another one."""
+    """The digest of a body. An empty body uses the URL instead, so that empty pages are not copies."""
     return sha256(body or page.encode(errors="replace")).digest()[:16]
 
 
 def _came(request: Request, response: Response) -> int:
-    """When a response came: now, or if it was cached, when it was sent.
+    """The arrival time of a response: now, or the time it was sent if it is cached.
 
-    What a server has confirmed not to be modified is cached, too, and comes now.
+    A cached response that the server confirmed as not modified arrives now.
     """
     conditional = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
     confirmed = conditional and "download_latency" in request.meta
@@ -208,7 +208,7 @@ def _came(request: Request, response: Response) -> int:
 
 
 def _text(response: Response, header: str) -> str | None:
-    """The value of a header, or that of the first of several; `None` if it is missing or empty."""
+    """The first value of a header; `None` if it is missing or empty."""
     value = (response.headers.get(header) or b"").strip()
     try:
         return value.decode() or None
@@ -217,10 +217,9 @@ def _text(response: Response, header: str) -> str | None:
 
 
 def _modified(response: Response, at: int) -> int | None:
-    """When the server says that the page was modified, unless that is later than its own answer.
+    """The modification time from the server, unless it is later than the response.
 
-    A later date cannot be true (RFC 9110, section 8.8.2.1). The answer is as old as its `Date`, if that can be
-    believed.
+    A later date is invalid (RFC 9110, section 8.8.2.1). The time of the response is its `Date`, if that is plausible.
     """
     modified, sent = _date(response, "Last-Modified"), _date(response, "Date")
     answered = at if sent is None or sent > at + DAY else sent
@@ -228,13 +227,13 @@ def _modified(response: Response, at: int) -> int | None:
 
 
 def _date(response: Response, header: str) -> int | None:
-    """A date in milliseconds since 1970, if there is one that can be read and is of the time of the web."""
+    """A date header in milliseconds since 1970, if it is valid and not before 1990."""
     value = response.headers.get(header)
     if not value:
         return None
     try:
         date = parsedate_to_datetime(value.decode("latin1"))
-        # Without a time zone it is in UTC, as it has to be.
+        # A date without a time zone is in UTC, as HTTP requires.
         since = (date if date.tzinfo else date.replace(tzinfo=UTC)) - datetime.fromtimestamp(0, UTC)
     except (ValueError, OverflowError, TypeError):
         return None

@@ -1,4 +1,4 @@
-"""Clusters of pages with nearly the same content, over several stores.
+"""Clusters of pages with nearly the same content, in several stores.
 
 Fingerprints are put into parts by a hash of theirs. Each part knows which page of a fingerprint ranks first. A pair
 goes to the part of one of its two, and then to that of the other; what follows a leader goes to the part of the leader,
@@ -22,29 +22,29 @@ from .places import Batches, Places
 from .tables import spark_schema
 
 Pages = Iterable[pa.Table | pa.RecordBatch]
-"""Pages of one store, or of rows of Spark."""
+"""Batches of pages, from a store or from Spark."""
 
 Sending = Callable[[Pages], Batches]
-"""What a task does with pages."""
+"""The work of a task on pages."""
 
 PART = 1 << 19
-"""How many fingerprints a part has, about: a task holds their ranks, or the URLs of their first pages."""
+"""The approximate number of fingerprints in a part. A task holds their ranks, or the URLs of their first pages."""
 
 PARTS = 1 << 11
-"""From how many parts on they are larger, since each sends blobs to each, and these must not become tiny."""
+"""The number of parts above which parts grow. Each part sends blobs to every other, which must not become tiny."""
 
 _NODES = f"{SENT}, is_names boolean"
-"""The columns of blobs of ranks, and of names."""
+"""The columns of blobs of ranks and of names."""
 
 
 def clusters(places: Places, k: int, rule: str, hidden: DataFrame | None, rounds_max: int) -> DataFrame:
-    """The leader of each page, but for `hidden` ones, which do not count: `store` and `url`."""
+    """The leader of each page, without the `hidden` ones, given by `store` and `url`."""
     parts = parts_of(places.fingerprints, places.tasks)
     first_pages = Sent(_pages(places, rule, hidden, partition.RANKED, _first_pages(parts)), partition.NODES)
     nodes = kept(met([first_pages], parts, _nodes(parts), _NODES))
     ranks = Sent(nodes.where("not is_names").drop("is_names"), partition.RANKS)
     names = Sent(nodes.where("is_names").drop("is_names"), partition.NAMES)
-    # A fingerprint of no page that counts is in no pair from here on.
+    # Joining with the ranks drops pairs whose fingerprints only hidden pages have.
     all_pairs = Sent(pairs.sent_by_left(places, k, parts), partition.PAIRS)
     halves = Sent(met([ranks, all_pairs], parts, _halves(parts), SENT), partition.HALVES)
     edges = met([ranks, halves], parts, _edges, spark_schema(partition.EDGES))
@@ -65,9 +65,9 @@ def parts_of(count: int, tasks: int) -> int:
 
 
 def ranked(places: Places, rule: str, hidden: DataFrame | None, schema: pa.Schema = partition.RANKED) -> DataFrame:
-    """The pages that have a fingerprint in force, but for those that do not count, each with where it ranks.
+    """The pages with a current fingerprint and their ranks, without hidden pages.
 
-    `schema` says which of its columns are wanted, among them `url` and `store`.
+    `schema` selects the columns. It must include `url` and `store`.
     """
     pages = _from_stores(places, rule, iter, spark_schema(partition.RANKED)).select(*schema.names)
     return pages if hidden is None else pages.join(hidden, ["url", "store"], "left_anti")
@@ -76,7 +76,7 @@ def ranked(places: Places, rule: str, hidden: DataFrame | None, schema: pa.Schem
 def _pages(
     places: Places, rule: str, hidden: DataFrame | None, schema: pa.Schema, sending: Callable[[Pages], Batches]
 ) -> DataFrame:
-    """What comes of sending what `ranked` has."""
+    """Sends the pages of `ranked` to their parts."""
     if hidden is None:
         return _from_stores(places, rule, sending, SENT)
     pages = ranked(places, rule, hidden, schema).select(*schema.names)
@@ -88,7 +88,7 @@ def _from_stores(places: Places, rule: str, then: Sending, schema: str) -> DataF
     return places.read(_ranked(rule, then), schema)
 
 
-# What follows runs in tasks.
+# The functions below run in tasks.
 
 
 def _ranked(rule: str, then: Sending) -> Callable[[Pinned], Batches]:
@@ -101,7 +101,7 @@ def _ranked(rule: str, then: Sending) -> Callable[[Pinned], Batches]:
 
 def _first_pages(parts: int) -> Sending:
     def run(pages: Pages) -> Batches:
-        # Of a fingerprint that very many pages have, few are sent.
+        # Reduce each batch to one page of each fingerprint, so that a frequent fingerprint sends few rows.
         firsts = (partition.firsts([some]) for some in partition.gathered(pages, 8 << 20))
         return sent(firsts, "fingerprint", parts)
 

@@ -1,4 +1,4 @@
-"""What a question to several stores costs, before anything runs: by formulas, and figures that were measured.
+"""Estimates the cost of queries to several stores, by formulas with measured figures.
 
 The figures are those of a core of a server of some years ago, within a factor of two on real stores from 10^6 to
 10^7 pages each (`bench/spark_plan.py`); beyond that they are computed. Times to the first task, and for a machine

@@ -51,7 +51,7 @@ def met(kinds: Sequence[Sent], parts: int, work: Meeting, schema: str) -> DataFr
     return placed.mapInArrow(_met([of.schema for of in kinds], work), schema)
 
 
-# What follows runs in tasks.
+# The functions below run in tasks.
 
 
 def of_rows(rows: Batches, schema: pa.Schema) -> Iterator[pa.Table]:

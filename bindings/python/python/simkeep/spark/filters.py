@@ -1,4 +1,4 @@
-"""Which rows of a table are wanted."""
+"""Filters for rows of a table."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -43,15 +43,15 @@ _DENIED = {"EqualTo": "!=", "In": "not in"}
 
 
 class Filter(NamedTuple):
-    """A comparison of a column. Where the column is null, it does not hold, as in SQL."""
+    """A comparison of a column with a value. As in SQL, it does not hold for nulls."""
 
     column: str
     operator: str
     value: Any
-    """What the column is compared with; of `in` and `not in` a list."""
+    """The value to compare with; a list for `in` and `not in`."""
 
     def rows(self, column: pa.Array) -> pa.Array:
-        """For which rows it holds: true, false or null."""
+        """Evaluates the filter for each row: true, false or null."""
         if self.operator == "starts with":
             return pc.starts_with(column, self.value)
         if self.operator in _COMPARED:
@@ -63,7 +63,7 @@ class Filter(NamedTuple):
 
 
 def checked(filters: Iterable[Sequence[Any]], schema: pa.Schema) -> list[Filter]:
-    """Filters of these columns; `ValueError` or `TypeError` says what is wrong with one."""
+    """Checks filters. Raises `ValueError` or `TypeError` for an invalid one."""
     found = []
     for number, one in enumerate(filters):
         if isinstance(one, str) or not isinstance(one, Sequence) or len(one) != 3:
@@ -90,7 +90,7 @@ def checked(filters: Iterable[Sequence[Any]], schema: pa.Schema) -> list[Filter]
 
 
 def _unfit(value: Any, kind: pa.DataType) -> str | None:
-    """Why a column cannot be compared with this."""
+    """The reason why a column cannot be compared with this value."""
     if pa.types.is_timestamp(kind):
         if not isinstance(value, datetime) or value.tzinfo is None:
             return f"a datetime that has a time zone, not with {value!r}"
@@ -106,7 +106,7 @@ def _unfit(value: Any, kind: pa.DataType) -> str | None:
 
 
 def packed(filters: list[Filter]) -> str:
-    """Filters as text, in JSON."""
+    """Serializes filters as JSON."""
     return json.dumps(filters, default=_as_text)
 
 
@@ -115,7 +115,7 @@ def _as_text(value: Any) -> str:
 
 
 def unpacked(text: str, schema: pa.Schema) -> list[Filter]:
-    """What `packed` made a text of: times are in ISO 8601, binary values in hexadecimal."""
+    """Deserializes filters of `packed`. Times are in ISO 8601, binary values in hexadecimal."""
     try:
         given = json.loads(text)
     except ValueError as error:
@@ -140,7 +140,7 @@ def _read(one: Any, schema: pa.Schema) -> Any:
 
 
 def of_spark(given: Any, schema: pa.Schema) -> Filter | None:
-    """A filter of Spark, if it is one of those that are here: others are left to Spark."""
+    """Converts a filter of Spark, if it is supported. Spark applies others itself."""
     names, denied = (_DENIED, given.child) if type(given).__name__ == "Not" else (_OF_SPARK, given)
     operator = names.get(type(denied).__name__)
     if operator is None or len(denied.attribute) != 1:

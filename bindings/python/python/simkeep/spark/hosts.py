@@ -7,25 +7,25 @@ import pyarrow.compute as pc
 
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.")
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-"""ASCII letters only: what else has a lower case depends on the version of Unicode."""
+"""ASCII letters only: the case mapping of other letters depends on the version of Unicode."""
 
 # As nearly all are: what stands between the scheme and the first slash is the host.
 _PLAIN = r"^https?://[a-z0-9._-]*[a-z0-9_-](/|\z)"
 
 
 class Parts(NamedTuple):
-    """A URL taken apart, as for its place among others in SURT order."""
+    """The parts of a URL for its SURT key."""
 
     scheme: str
-    """As it is; empty if there is none."""
+    """The scheme as written; empty if there is none."""
     authority: str | None
-    """What stands between `//` and the path, if the URL has a host."""
+    """The part between `//` and the path, if the URL has a host."""
     path: str
-    """What follows."""
+    """The rest of the URL."""
 
 
 def parts(url: str) -> Parts:
-    """Takes a URL apart."""
+    """Splits a URL."""
     scheme, colon, rest = url.partition(":")
     if not colon or not scheme or not scheme[0].isalpha() or not _SCHEME.issuperset(scheme):
         return Parts("", None, url)

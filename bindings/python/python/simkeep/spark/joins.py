@@ -1,11 +1,11 @@
-"""Joins of tables of whose size Spark knows nothing."""
+"""Joins of tables whose sizes Spark misjudges."""
 
 from pyspark.sql import DataFrame
 
 
 def matched(left: DataFrame, right: DataFrame, on: str, how: str = "inner") -> DataFrame:
-    """Two tables joined, by sorting both.
+    """Joins two tables with a sort-merge join.
 
-    Spark takes for as much to come out of tasks as went in, some numbers, and would send all of it to all machines.
+    Spark assumes that the output of tasks is as small as their input, a few numbers, and would broadcast it.
     """
     return left.hint("merge").join(right, on, how)

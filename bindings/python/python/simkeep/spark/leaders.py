@@ -71,7 +71,7 @@ def kept(table: DataFrame) -> DataFrame:
     return table.checkpoint() if durable else table.localCheckpoint()
 
 
-# What follows runs in tasks.
+# The functions below run in tasks.
 
 
 def _decided(batches: Batches) -> Batches:

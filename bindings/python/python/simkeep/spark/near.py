@@ -1,4 +1,4 @@
-"""Pages near fingerprints, over several stores."""
+"""Pages near fingerprints, in several stores."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,26 +18,26 @@ from .places import Batches, Places, together
 from .tables import spark_schema
 
 Queries = NDArray[np.int64]
-"""Fingerprints that are asked for."""
+"""Fingerprints to search for."""
 
 Work = Callable[[Pinned, Queries], Batches]
-"""What a task does with a store and queries."""
+"""The work of a task on a store and queries."""
 
 Hidden = dict[str, list[str]]
-"""The pages that do not count, by the names of stores."""
+"""The hidden pages, by store name."""
 
 SLICE = 4_000_000
-"""How many queries go to all machines at a time, and to a task at most."""
+"""The most queries that go to all machines together, and to a task."""
 HIDDEN_MAX = 200_000
-"""How many pages that do not count are sent to all machines."""
+"""The most hidden pages that go to all machines."""
 _SLICE_MIN = 1 << 16
-"""How many queries a store is asked at a time, if there are as many."""
+"""The least number of queries in a slice, if there are enough."""
 _SEARCHES_MIN = 1 << 18
-"""How many searches of small questions a task has: they take some tenths of a second."""
+"""The number of searches for which small pieces share a task: some tenths of a second."""
 
 
 def near(places: Places, queries: Any, k: int, limit: int | None, hidden: DataFrame | None) -> DataFrame:
-    """The pages near each query. `hidden` are pages of a store that do not count: `store` and `url`."""
+    """The pages near each query. `hidden` has pages to ignore, by `store` and `url`."""
     schema = spark_schema(partition.HITS)
     of_store = {} if hidden is None else _by_store(hidden)
     if limit is None or len(places.pinned) == 1:
@@ -48,12 +48,12 @@ def near(places: Places, queries: Any, k: int, limit: int | None, hidden: DataFr
 
 
 def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
-    """What comes of some work with each store and slice of queries: different fingerprints, in order."""
+    """Runs `work` on each store and slice of queries. Queries are distinct and sorted."""
     if isinstance(queries, DataFrame):
         packed = F.broadcast(_packed_of(queries))
         tasks = places.numbers(len(places.pinned)).crossJoin(packed)
         if len(places.pinned) < places.tasks:
-            # Otherwise a task for each store asks it for all of them, and no row of queries moves once more.
+            # With enough stores, a task for each store takes all queries, and no row of queries moves again.
             tasks = tasks.repartition(2 * places.tasks)
         return tasks.mapInArrow(_of_rows(places.pinned, work), schema)
     array = partition.fingerprints(queries)
@@ -106,7 +106,7 @@ def _packed_of(queries: DataFrame) -> DataFrame:
     return one.mapInArrow(_packed, "queries binary")
 
 
-# What follows runs in tasks.
+# The functions below run in tasks.
 
 
 def _of_slice(queries: Queries, each: int, work: Work) -> Callable[[tuple[Pinned, int]], Batches]:
@@ -127,7 +127,7 @@ def _of_rows(stores: tuple[Pinned, ...], work: Work) -> Callable[[Batches], Batc
 
 
 def _packed(batches: Batches) -> Batches:
-    """Queries packed, a slice to a row."""
+    """Packs queries, one slice in a row."""
     held: list[Queries] = []
     size = 0
     for batch in batches:

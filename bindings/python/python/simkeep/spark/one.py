@@ -13,12 +13,12 @@ _NUMBER = re.compile(r"[0-9]{10,20}")
 
 
 def numbers(folder: str | Path) -> list[int]:
-    """The numbers of the generations that are there, in order; they need not be whole."""
+    """The numbers of the generations in order, including incomplete ones."""
     return sorted(int(name) for name in os.listdir(os.path.join(folder, "generations")) if _NUMBER.fullmatch(name))
 
 
 def one(folder: str | Path, number: int) -> GenerationInfo:
-    """What a generation says of itself. Another one that is damaged, or being carried there, makes no difference."""
+    """Describes a generation. Other generations may be damaged or incomplete."""
     name = os.path.join("generations", f"{number:010}")
     with tempfile.TemporaryDirectory(prefix="simkeep-") as alone:
         os.mkdir(os.path.join(alone, "generations"))

@@ -1,4 +1,4 @@
-"""Pages that are in several stores, of which one has the last visit."""
+"""Pages in several stores. The store with the last visit counts."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -7,22 +7,22 @@ from .joins import matched
 
 
 def several(pages: DataFrame) -> DataFrame:
-    """The pages that are in several stores: `url`, and `seen`, each store with the last visit, the last one first."""
+    """The pages in several stores: `url`, and `seen`, the stores with their last visits, the latest first."""
     of = F.sort_array(F.collect_list(F.struct("last", "store")), asc=False).alias("seen")
     return pages.groupBy("url").agg(of).where("size(seen) > 1")
 
 
 def hidden(pages: DataFrame) -> DataFrame:
-    """The pages of a store that another store has seen later: `store` and `url`.
+    """The pages that another store visited later: `store` and `url`.
 
-    Of two that were seen last at one time, the one whose store comes last in order is taken for later.
+    Of equal times, that of the store with the greater name counts as later.
     """
     earlier = F.slice("seen", F.lit(2), F.size("seen") - 1)
     return several(pages).select("url", F.inline(earlier)).select("store", "url")
 
 
 def gone(pages: DataFrame, hidden: DataFrame) -> DataFrame:
-    """The fingerprints that no page has but those that do not count, of pages with their `fingerprint`."""
+    """The fingerprints that only hidden pages have."""
     places = ["url", "store"]
     theirs = pages.join(hidden, places, "left_semi").select("fingerprint").distinct()
     others = matched(pages.join(hidden, places, "left_anti"), theirs, "fingerprint", "left_semi")
@@ -30,7 +30,7 @@ def gone(pages: DataFrame, hidden: DataFrame) -> DataFrame:
 
 
 def without(pairs: DataFrame, gone: DataFrame) -> DataFrame:
-    """The pairs in which none of these is."""
+    """The pairs without these fingerprints."""
     for side in ("left", "right"):
         pairs = matched(pairs, gone.select(F.col("fingerprint").alias(side)), side, "left_anti")
     return pairs.select("left", "right", "distance")

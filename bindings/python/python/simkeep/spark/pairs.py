@@ -101,7 +101,7 @@ def cut(pairs: DataFrame, limit: int) -> DataFrame:
     return both.where("sides = 2").select("left", "right", "distance", "complete")
 
 
-# What follows runs in tasks.
+# The functions below run in tasks.
 
 
 def _histogram(k: int, buckets: int) -> Callable[[Pinned], Batches]:

@@ -87,7 +87,7 @@ def together(sizes: Sequence[int], least: int, tasks: int) -> list[int]:
     return [*counts, count] if count else counts
 
 
-# What follows runs in tasks.
+# The functions below run in tasks.
 
 
 def _pieces(tasks: Sequence[Sequence[Piece]], work: Callable[[Piece], Batches]) -> Callable[[Batches], Batches]:

@@ -1,6 +1,6 @@
-"""Where in SURT order the pages stand that filters want.
+"""Ranges of SURT order that contain all pages for which filters hold.
 
-A range may have more pages than are wanted, and never fewer: where that is not certain, it is all of them.
+A range may include other pages, but never misses one: in doubtful cases, it is the whole table.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from .filters import Filter
 from .hosts import host, parts
 
 _MANY = 1000
-"""From how many ranges on the one that spans them is read."""
+"""The number of ranges above which one spanning range is read."""
 _URL_BYTES_MAX = 8192
 
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
@@ -20,12 +20,12 @@ _Place = tuple[bytes, bytes]
 
 
 class Range(NamedTuple):
-    """The URLs from one on, and before another one."""
+    """The URLs from a first one to before an end."""
 
     start: str | None
-    """The first; the first of all if there is none."""
+    """The first URL; `None` for the first of all."""
     end: str | None
-    """What follows the last."""
+    """The end, which is not included; `None` for the end of all."""
 
 
 ALL = [Range(None, None)]
@@ -33,7 +33,7 @@ ALL = [Range(None, None)]
 
 
 def narrowed(filters: Iterable[Filter]) -> list[Range]:
-    """Ranges that have all pages for which the filters hold, in order, without a page in two of them."""
+    """Returns disjoint ranges, in order, with all pages for which the filters hold."""
     found = ALL
     for one in filters:
         found = _both(found, _of(one))
@@ -41,7 +41,7 @@ def narrowed(filters: Iterable[Filter]) -> list[Range]:
 
 
 def cut(ranges: list[Range], borders: list[str]) -> list[Range]:
-    """The ranges, cut wherever a URL of `borders`, which are in order, is within one."""
+    """Cuts ranges at the URLs of `borders`, which are sorted."""
     ends = [None, *borders, None]
     return _both(ranges, [Range(start, end) for start, end in zip(ends, ends[1:], strict=False)])
 
@@ -60,7 +60,7 @@ def _place(url: str) -> _Place:
 
 
 def _both(left: list[Range], right: list[Range]) -> list[Range]:
-    """What is in a range of either."""
+    """The intersection of two lists of ranges."""
     found = []
     one, other = iter(left), iter(right)
     of_left, of_right = next(one, None), next(other, None)
@@ -86,7 +86,7 @@ def _of(one: Filter) -> list[Range]:
 
 
 def _together(ranges: list[Range]) -> list[Range]:
-    """What is in any of them."""
+    """The union of ranges; one spanning range if there are too many."""
     found: list[Range] = []
     for one in sorted(ranges, key=_low):
         if found and _low(one) <= _high(found[-1]):
@@ -97,7 +97,7 @@ def _together(ranges: list[Range]) -> list[Range]:
 
 
 def _is_url(text: str) -> bool:
-    """Whether a page can have this URL, or one that begins with it."""
+    """Whether the URL of a page can equal this text or begin with it."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError:

@@ -43,7 +43,7 @@ def _here(folder: str, number: int | None, epoch: str | None) -> Seen:
     if number is not None:
         _check_number(folder, number, numbers(folder))
     with Reader.published(folder, number) as reader:
-        # The newest of which all files are there.
+        # The newest complete generation.
         assert reader.generation is not None, "it is published"
         return _asked(folder, one(folder, reader.generation), epoch, reader.fingerprints)
 
@@ -71,7 +71,7 @@ def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
                 error.add_note(f"This is of the published store {remote.where}, generation {candidate}.")
                 raise
             except simkeep.IoError as error:
-                # It is being carried there still, or was removed meanwhile.
+                # It is still being copied there, or was removed meanwhile.
                 if error.errno != errno.ENOENT or number is not None:
                     raise
                 missing = missing or error
@@ -118,7 +118,7 @@ def _check_files(
 
 
 def _counted(remote: Remote, folder: Path, generation: int, segments: list[PublishedFile], epoch: int) -> int:
-    """How many fingerprints of an epoch there are, from files that are holes but for their ends."""
+    """Counts the fingerprints of an epoch in sparse files that have only their ends."""
     tail = _TAIL
     while True:
         for file in segments:
@@ -130,7 +130,7 @@ def _counted(remote: Remote, folder: Path, generation: int, segments: list[Publi
         try:
             return simkeep.generation_fingerprints(folder, generation, epoch)
         except simkeep.CorruptError as error:
-            # What it needs may begin before that.
+            # The table may begin before the bytes read so far.
             if all(file.bytes <= tail for file in segments):
                 error.add_note(f"This is of the published store {remote.where}, generation {generation}.")
                 raise

@@ -1,4 +1,4 @@
-"""Which stores are whole: for those who go on without the others."""
+"""Checks stores, to continue without damaged ones."""
 
 import pyarrow as pa
 
@@ -9,9 +9,9 @@ from .places import Batches, Places
 
 
 def sound(places: Places, missing: dict[str, str]) -> Places:
-    """The stores of which all files are there and whole. The others go to `missing`, with what is wrong.
+    """Returns the stores with complete and undamaged files. Adds the others to `missing`, with the error.
 
-    Each store is read once, by a task.
+    A task reads each store once.
     """
     rows = places.run(_checked, "name string, wrong string").collect()
     wrong = {row.name: row.wrong for row in rows if row.wrong is not None}
@@ -22,7 +22,7 @@ def sound(places: Places, missing: dict[str, str]) -> Places:
     return places._replace(pinned=left)
 
 
-# What follows runs in tasks.
+# The functions below run in tasks.
 
 
 def _checked(store: Pinned) -> Batches:
@@ -30,7 +30,7 @@ def _checked(store: Pinned) -> Batches:
     try:
         store.check()
     except simkeep.Error as error:
-        # What is wrong with a machine is not wrong with a store, and another run would not see it.
+        # An error of the machine is not damage of the store. It fails the task, and a retry may succeed.
         if not is_of_store(error):
             raise
         wrong = str(error)

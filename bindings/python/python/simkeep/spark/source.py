@@ -1,4 +1,4 @@
-"""The tables of stores as a data source of Spark."""
+"""The tables of stores as a Spark data source."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 TASKS = 8
-"""How many tasks run at a time, where nobody says it."""
+"""The number of concurrent tasks, if the option is missing."""
 
 _FEW = 1 << 14
-"""Fewer pages than this are for one task."""
+"""The number of pages below which one task is enough."""
 
 _OPTIONS = (
     *("table", "path", "paths", "stores", "generation", "epoch", "columns", "under", "filters", "tasks", "pushdown"),
@@ -43,7 +43,7 @@ def options(
     filters: Sequence[Sequence[Any]] | None = None,
     tasks: int = TASKS,
 ) -> dict[str, str]:
-    """The options of a table of stores that are pinned. What is wrong with a column or a filter is said here."""
+    """The options of a table of pinned stores. Raises errors for invalid columns and filters."""
     found = {"table": table, "stores": json.dumps([store.packed() for store in stores]), "tasks": str(tasks)}
     if under is not None:
         found["under"] = under
@@ -86,11 +86,11 @@ class Source(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What it is called in `format`."""
+        """The name for `format`."""
         return "simkeep"
 
     def schema(self) -> str:
-        """Its columns."""
+        """The columns of the table."""
         table, schema = self._table()
         names = self.options.get("columns")
         columns = schema.names if names is None else _columns(table, [of.strip() for of in names.split(",")])
@@ -99,7 +99,7 @@ class Source(DataSource):
         return spark_schema(pa.schema([schema.field(column) for column in columns]))
 
     def reader(self, schema: "StructType") -> "TableReader":
-        """What reads the columns of this schema."""
+        """Returns a reader for the columns of this schema."""
         table, known = self._table()
         columns = _columns(table, schema.names)
         types = dict(of.split(" ") for of in spark_schema(known).split(", "))
@@ -133,7 +133,7 @@ class Source(DataSource):
         generation: int | Literal["latest"] = "latest"
         if self.options.get("generation", "latest") != "latest":
             generation = self._count("generation", 0)
-        # The settings of the session do not come here.
+        # Settings of the session are not available here.
         cache = Cache.of(self.options.get(FOLDER), self.options.get(BYTES))
         return pinned(paths, generation, self.options.get("epoch"), cache=cache)
 
@@ -151,7 +151,7 @@ class Source(DataSource):
 
 
 class TableReader(DataSourceReader):
-    """Reads a table of stores, in tasks that have about as many pages each."""
+    """Reads a table of stores, in tasks with about the same number of pages."""
 
     def __init__(
         self,
@@ -166,13 +166,13 @@ class TableReader(DataSourceReader):
         self._filters, self._under, self._tasks = filters, under, tasks
 
     def partitions(self) -> list[InputPartition]:
-        """Ranges of stores, about twice as many as run at a time, and one for each store if they are few."""
+        """Returns partitions: about two for each concurrent task at most, but at least one for each store."""
         most = 2 * self._tasks
         ranges = narrowed(self._filters)
         pieces = []
         for store in self._of_interest():
             if store.cache is not None:
-                # It is not fetched to here for that: a task reads all of it.
+                # Splitting would fetch a remote store to the driver, so one task reads all of it.
                 pieces.append((store, list(ranges)))
                 continue
             with store.asked() as reader:
@@ -184,11 +184,11 @@ class TableReader(DataSourceReader):
             for part in range(min(parts, len(of))):
                 mine = of[len(of) * part // parts : len(of) * (part + 1) // parts]
                 found.append(InputPartition((store, mine)))
-        # Spark would make one without a value of none.
+        # For an empty list, Spark would create a partition without a value.
         return found or [InputPartition(None)]
 
     def _borders(self, reader: View, ranges: list[Range], most: int) -> list[str]:
-        """Where ranges of a store are to be cut. To find that takes a look at pages from all over what is cut."""
+        """Returns URLs at which to cut the ranges of a store. Reads some pages all over these ranges."""
         if ranges == ALL:
             return reader.splits(-(-most // len(self._stores)), under=self._under)
         name = host(ranges[0].start or "") if len(ranges) == 1 else None
@@ -198,7 +198,7 @@ class TableReader(DataSourceReader):
             # All of a host may be in one store.
             return reader.splits(most, under=name)
         except PrefixError:
-            # It is no host that could be asked for.
+            # The host is not a valid prefix.
             return []
 
     def _has_few(self, reader: View, of: Range) -> bool:
@@ -207,7 +207,7 @@ class TableReader(DataSourceReader):
             return sum(1 for _ in islice(pages, _FEW)) < _FEW
 
     def _of_interest(self) -> list[Pinned]:
-        """The stores that filters of their names leave."""
+        """The stores whose names pass the filters."""
         names = pa.array([store.name for store in self._stores])
         left = list(self._stores)
         for one in self._filters:
@@ -217,7 +217,7 @@ class TableReader(DataSourceReader):
         return left
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a task."""
+        """Reads the rows of a task."""
         if partition.value is None:
             return
         store, ranges = partition.value

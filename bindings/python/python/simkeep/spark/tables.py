@@ -1,4 +1,4 @@
-"""What stores hold, as tables: which columns, and how a range of them is read."""
+"""The tables of stores: their columns, and how to read a range of them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -45,7 +45,7 @@ PAGES = _schema(
     weight=pa.float64(),
     class_=pa.int64(),
 )
-"""The columns of pages: `store`, `host` and those of `View.scan`, an epoch by its name."""
+"""The columns of pages: `store`, `host` and those of `View.scan`, with epochs by name."""
 
 VISITS = _schema(
     store=pa.string(),
@@ -65,11 +65,11 @@ VISITS = _schema(
 
 
 TABLES = {"pages": PAGES, "visits": VISITS}
-"""The columns of the tables by their names."""
+"""The columns of each table."""
 
 
 def spark_schema(schema: pa.Schema) -> str:
-    """The columns as Spark names their types."""
+    """The columns as a schema string of Spark."""
     return ", ".join(f"{field.name} {_NAMES[field.type]}" for field in schema)
 
 
@@ -82,7 +82,7 @@ def rows(
     under: str | None,
     of: Range,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a table of the store with this name: of a range of its URLs, and under a prefix."""
+    """Reads rows of a table of a store, in a range of URLs and under a prefix."""
     schema = TABLES[table]
     wanted = pa.schema([schema.field(column) for column in columns])
     known = {info.epoch: info.name for info in reader.epochs()}
