@@ -72,21 +72,21 @@ def test_another_generation_that_is_damaged_is_none_of_a_pinned_one(tmp_path: Pa
 def test_what_is_read_stays_when_the_same_generation_is_fetched_once_more(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1")
     (one,) = resolved(cache, there.uri)
-    room = cache.opened()
+    local = cache.opened()
     wanted = (there.uri, one.generation, one.store, one.sequence)
-    first = room.hold(*wanted, give_up=lambda: None)
+    first = local.hold(*wanted, give_up=lambda: None)
     (copy,) = (first.folder / "files").iterdir()
     copy.unlink()
-    room.hold(*wanted, give_up=lambda: None).close()
-    assert not room._shrink(0)
+    local.hold(*wanted, give_up=lambda: None).close()
+    assert not local._shrink(0)
     assert copy.exists()
     # Only a torn generation next to it is removed.
     (first.folder / "generations" / "0000000009").write_bytes(b"torn")
     with pytest.raises(simkeep.Error):
-        room.hold(there.uri, 9, one.store, one.sequence, give_up=lambda: None)
-    assert not room._shrink(0) and copy.exists()
+        local.hold(there.uri, 9, one.store, one.sequence, give_up=lambda: None)
+    assert not local._shrink(0) and copy.exists()
     first.close()
-    assert room._shrink(0) and not copy.exists()
+    assert local._shrink(0) and not copy.exists()
 
 
 def test_what_is_wrong_with_a_machine_is_not_wrong_with_a_store(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ class Cache(NamedTuple):
             raise ValueError(f"{FOLDER} must be an absolute path, not {folder!r}: tasks run in other folders")
         return Cache(folder, _BYTES if most is None else _count(most))
 
-    def opened(self) -> "Room":
+    def opened(self) -> "LocalCache":
         """Opens the cache on this machine, and creates its folder if needed."""
-        return Room(self)
+        return LocalCache(self)
 
     def fetched(self) -> int:
         """The bytes that this machine has ever fetched, from the log of the cache."""
@@ -74,8 +74,8 @@ class Cache(NamedTuple):
 class Hold:
     """A generation in the cache. It stays there until this is closed, or the process ends."""
 
-    def __init__(self, room: "Room", folder: Path, generation: Path) -> None:
-        self.room, self.folder = room, folder
+    def __init__(self, cache: "LocalCache", folder: Path, generation: Path) -> None:
+        self.cache, self.folder = cache, folder
         self._generation = generation
         self._file = os.open(generation, os.O_RDONLY | os.O_CLOEXEC)
         fcntl.flock(self._file, fcntl.LOCK_SH)
@@ -100,7 +100,7 @@ class Hold:
             self._generation.unlink(missing_ok=True)
 
 
-class Room:
+class LocalCache:
     """The cache on this machine."""
 
     def __init__(self, cache: Cache) -> None:

@@ -90,7 +90,7 @@ class Pinned(NamedTuple):
             raise
         finally:
             _asked[self] -= 1
-            _give_room(self)
+            _shrink_cache(self)
 
     def check(self) -> None:
         """Reads all files, and raises an error for the first that is damaged or missing."""
@@ -127,8 +127,8 @@ def _close_idle(most: int, but: Pinned | None = None) -> None:
 def _opened(pinned: Pinned) -> _Opened:
     """Opens a store, and checks that it still has the pinned state."""
     if pinned.cache is not None:
-        room = pinned.cache.opened()
-        hold = room.hold(
+        local = pinned.cache.opened()
+        hold = local.hold(
             pinned.path, pinned.generation, pinned.store, pinned.sequence, give_up=lambda: _close_idle(0)
         )
         try:
@@ -147,15 +147,15 @@ def _opened(pinned: Pinned) -> _Opened:
     return _Opened(Reader.published(pinned.path, pinned.generation), None)
 
 
-def _give_room(pinned: Pinned) -> None:
+def _shrink_cache(pinned: Pinned) -> None:
     """Shrinks the cache to its limit, if running queries prevented that before."""
     hold = _open[pinned].hold if pinned in _open else None
     if hold is None:
         return
     hold.use()
-    if hold.room.is_crowded():
+    if hold.cache.is_crowded():
         _close_idle(0)
-        hold.room.shrink()
+        hold.cache.shrink()
 
 
 def _doubt(pinned: Pinned, error: Exception) -> None:
