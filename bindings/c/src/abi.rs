@@ -35,8 +35,8 @@ pub(crate) unsafe trait Plain: Copy {
 /// own structures.
 macro_rules! plain {
     ($Name:ident, up to $last:ident) => {
-        // SAFETY: it has the fields that `Plain` allows. That nothing is between them, the tests have
-        // the C compiler say, of the header.
+        // SAFETY: it has only fields that `Plain` allows. A test compiles the header with `-Wpadded`, which
+        // proves that no padding is between them.
         unsafe impl $crate::abi::Plain for $Name {
             const LEAST: usize = std::mem::offset_of!($Name, $last)
                 + $crate::abi::size_of_field(|of: &$Name| &of.$last);
@@ -120,8 +120,8 @@ pub(crate) fn numbers<T: Number>(
     }
     check_length(pointer, count, size_of::<T>(), name)?;
     let mut numbers = Vec::new();
-    let no_room = |_| Failure::argument(name, "there is no memory for a copy of it");
-    numbers.try_reserve_exact(count).map_err(no_room)?;
+    let no_memory = |_| Failure::argument(name, "there is no memory for a copy of it");
+    numbers.try_reserve_exact(count).map_err(no_memory)?;
     // SAFETY: the caller guarantees this many numbers, and the buffer has space for them; any bytes
     // are a valid number.
     unsafe {
@@ -212,13 +212,17 @@ pub(crate) fn check_put<T>(pointer: *mut T, name: &'static str) -> Result<()> {
 /// Writes a value to the caller's pointer.
 pub(crate) fn put<T: Copy>(pointer: *mut T, value: T, name: &'static str) -> Result<()> {
     check_put(pointer, name)?;
-    // SAFETY: it is not NULL, and the caller promises that there is room for it.
+    // SAFETY: the pointer is not NULL, and the caller guarantees that it points to memory for a `T`.
     unsafe { pointer.write_unaligned(value) };
     Ok(())
 }
 
 /// Checks that a structure can be written to the caller's pointer, before it is computed.
-pub(crate) fn room<T: Plain>(pointer: *mut T, size: usize, name: &'static str) -> Result<()> {
+pub(crate) fn check_put_structure<T: Plain>(
+    pointer: *mut T,
+    size: usize,
+    name: &'static str,
+) -> Result<()> {
     check_size::<T>(size, name)?;
     check_length(pointer, 1, size, name)
 }
@@ -231,10 +235,10 @@ pub(crate) fn put_structure<T: Plain>(
     value: &T,
     name: &'static str,
 ) -> Result<()> {
-    room(pointer, size, name)?;
+    check_put_structure(pointer, size, name)?;
     let known = size.min(size_of::<T>());
-    // SAFETY: the caller promises that there is room for `size` bytes, and no more are written, nor more
-    // read than the value has.
+    // SAFETY: the caller guarantees memory for `size` bytes. This writes `size` bytes, and reads no more
+    // than `value` has.
     unsafe {
         let to = pointer.cast::<u8>();
         ptr::copy_nonoverlapping(ptr::from_ref(value).cast::<u8>(), to, known);

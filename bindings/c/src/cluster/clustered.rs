@@ -106,7 +106,7 @@ pub extern "C" fn simkeep_clustered_pages_next(
 ) -> i32 {
     found("simkeep_clustered_pages_next", error, || {
         let pages = abi::handle(clustered_pages, "clustered_pages")?;
-        abi::room(chunk, size, "chunk")?;
+        abi::check_put_structure(chunk, size, "chunk")?;
         if !pages.listing.is_own() {
             return Err(Failure::forked("the pages are listed by"));
         }

@@ -214,7 +214,7 @@ pub extern "C" fn simkeep_cluster_list_next(
 ) -> i32 {
     found("simkeep_cluster_list_next", error, || {
         let list = abi::handle(cluster_list, "cluster_list")?;
-        abi::room(chunk, size, "chunk")?;
+        abi::check_put_structure(chunk, size, "chunk")?;
         if !list.listing.is_own() {
             return Err(Failure::forked("the clusters are listed by"));
         }

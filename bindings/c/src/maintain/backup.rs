@@ -48,7 +48,7 @@ fn backup(
     way: impl FnOnce(BackupOptions) -> Result<backup::BackedUp>,
 ) -> Result<()> {
     if !backed_up.is_null() {
-        abi::room(backed_up, size, "backed_up")?;
+        abi::check_put_structure(backed_up, size, "backed_up")?;
     }
     let options = BackupOptions::default().copy(flag(copy, "copy")?);
     let result = way(options.progress(progress::of(progress)?))?;

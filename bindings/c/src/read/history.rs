@@ -53,7 +53,7 @@ pub extern "C" fn simkeep_snapshot_as_of(
 ) -> i32 {
     found("simkeep_snapshot_as_of", error, || {
         let snapshot = snapshot::open(snapshot)?.0;
-        abi::room(entry, size, "entry")?;
+        abi::check_put_structure(entry, size, "entry")?;
         let (url, time) = (abi::text(url, url_len, "url")?, Time::from_ms_unchecked(time_ms));
         let put = |visit| abi::put_structure(entry, size, &Entry::of_visit(&visit), "entry");
         snapshot.as_of(url, time)?.map(put).transpose()

@@ -154,7 +154,7 @@ pub extern "C" fn simkeep_page_pairs_next(
 ) -> i32 {
     found("simkeep_page_pairs_next", error, || {
         let pairs = abi::handle(page_pairs, "page_pairs")?;
-        abi::room(chunk, size, "chunk")?;
+        abi::check_put_structure(chunk, size, "chunk")?;
         let mut joining = pairs.joining.lock()?;
         let Some(next) = joining.chunks.next()? else { return Ok(None) };
         abi::put_structure(chunk, size, &joining.columns.fill(&next), "chunk").map(Some)

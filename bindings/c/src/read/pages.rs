@@ -59,7 +59,7 @@ pub extern "C" fn simkeep_pages_next(
     found("simkeep_pages_next", error, || {
         let pages = abi::handle(pages, "pages")?;
         pages.process.map_or(Ok(()), Process::check)?;
-        abi::room(page, size, "page")?;
+        abi::check_put_structure(page, size, "page")?;
         let mut scanning = pages.scan.lock()?;
         let next = scanning.scan.next().transpose()?;
         scanning.current = next;
@@ -89,7 +89,7 @@ pub extern "C" fn simkeep_snapshot_latest(
 ) -> i32 {
     found("simkeep_snapshot_latest", error, || {
         let snapshot = snapshot::open(snapshot)?.0;
-        abi::room(page, size, "page")?;
+        abi::check_put_structure(page, size, "page")?;
         let latest = snapshot.latest(abi::text(url, url_len, "url")?)?;
         let put =
             |latest| abi::put_structure(page, size, &Page::new(&latest, (url, url_len)), "page");

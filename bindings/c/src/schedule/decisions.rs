@@ -170,9 +170,9 @@ pub extern "C" fn simkeep_decisions_next(
     found("simkeep_decisions_next", error, || {
         let decisions = abi::handle(decisions, "decisions")?;
         decisions.process.map_or(Ok(()), Process::check)?;
-        abi::room(decision, size, "decision")?;
+        abi::check_put_structure(decision, size, "decision")?;
         if !page.is_null() {
-            abi::room(page, page_size, "page")?;
+            abi::check_put_structure(page, page_size, "page")?;
         }
         let mut deciding = decisions.deciding.lock()?;
         let next = deciding.decisions.next().transpose()?;

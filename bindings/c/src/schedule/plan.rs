@@ -92,7 +92,7 @@ pub extern "C" fn simkeep_plan_of_new(
 ) -> i32 {
     done("simkeep_plan_of_new", error, || {
         let of = &abi::handle(plan, "plan")?.of;
-        abi::room(new_page, size, "new_page")?;
+        abi::check_put_structure(new_page, size, "new_page")?;
         let new = of.of_new(abi::text(url, url_len, "url")?)?;
         abi::put_structure(new_page, size, &NewPage::new(&new), "new_page")
     })

@@ -68,7 +68,7 @@ pub(crate) fn load(
     load: impl FnOnce(&Store, LoadOptions) -> Result<Loaded>,
 ) -> Result<()> {
     if !loaded.is_null() {
-        abi::room(loaded, loaded_size, "loaded")?;
+        abi::check_put_structure(loaded, loaded_size, "loaded")?;
     }
     turns(store)?.check()?;
     let options = options(memory_bytes, progress::of(progress)?);

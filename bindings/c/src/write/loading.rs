@@ -217,7 +217,7 @@ pub extern "C" fn simkeep_loading_finish(
     done("simkeep_loading_finish", error, || {
         running(loading, |_, state| {
             if !loaded.is_null() {
-                abi::room(loaded, size, "loaded")?;
+                abi::check_put_structure(loaded, size, "loaded")?;
             }
             let running = state.take().ok_or_else(over)?;
             // If the load has stopped, it says why at its end.

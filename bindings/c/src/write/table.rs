@@ -70,8 +70,8 @@ pub extern "C" fn simkeep_load_arrow(
 /// Returns the visits of a table; those without an epoch get `epoch`.
 pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
     let mut visits = Vec::new();
-    let no_room = |_| Failure::argument("array", "there is not enough memory for its rows");
-    visits.try_reserve_exact(table.rows()).map_err(no_room)?;
+    let no_memory = |_| Failure::argument("array", "there is not enough memory for its rows");
+    visits.try_reserve_exact(table.rows()).map_err(no_memory)?;
     visits.resize(table.rows(), Visit::at_epoch(epoch));
     for (name, set) in SETTERS {
         let must_be = matches!(*name, "url" | "time");

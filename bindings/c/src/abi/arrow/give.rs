@@ -21,7 +21,7 @@ impl Buffer {
     /// Copies numbers.
     pub(crate) fn of<T: Number>(numbers: &[T]) -> Buffer {
         let mut words = vec![0_u64; size_of_val(numbers).div_ceil(size_of::<u64>())];
-        // SAFETY: there is room for as many bytes, and the bytes of a number have no padding.
+        // SAFETY: `words` has at least as many bytes as `numbers`, whose bytes have no padding.
         unsafe {
             let (from, to) = (numbers.as_ptr().cast::<u8>(), words.as_mut_ptr().cast::<u8>());
             ptr::copy_nonoverlapping(from, to, size_of_val(numbers));
@@ -139,8 +139,8 @@ fn length(len: usize) -> i64 {
 pub(crate) fn give(table: Column, schema: *mut ArrowSchema, array: *mut ArrowArray) -> Result<()> {
     check_put(schema, "schema")?;
     check_put(array, "array")?;
-    // SAFETY: neither is NULL, and the caller promises that there is room for both. They may hold
-    // anything, so nothing there is dropped.
+    // SAFETY: neither pointer is NULL, and the caller guarantees memory for both structures. That memory
+    // may be uninitialized, so its old content is not dropped.
     unsafe {
         schema.write_unaligned(table.schema());
         array.write_unaligned(table.array());
