@@ -166,7 +166,6 @@ def main():
     for result, name, parameters in all_functions:
         has_error = any(kind == "simkeep_error **" or kind == "struct simkeep_error **" for kind, _ in parameters)
         nothing = ["NULL" if kind.endswith("*") else "0" for kind, _ in parameters]
-        tell = [i for i, (kind, _) in enumerate(parameters) if kind.endswith("**")]
 
         def emit(arguments, expect, what):
             out.append(f'    begin("{name}", "{what}");')
