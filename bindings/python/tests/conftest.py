@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Shared fixtures and helpers of the tests."""
 
 import os
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def store(path: Path) -> Iterator[simkeep.Store]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
-    """One session for all tests that want one; they are skipped where there is none to be had."""
+    """One Spark session for all tests. Skips them if Spark is not available."""
     from published import lacks, session
 
     what = lacks()

@@ -1,4 +1,4 @@
-"""What a store is not to be given: it is named, and nothing is stored."""
+"""Invalid arguments: errors name them, and nothing is stored."""
 
 import math
 from collections.abc import Callable

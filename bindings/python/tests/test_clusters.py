@@ -358,7 +358,7 @@ def test_what_was_cancelled_is_not_begun(store: simkeep.Store) -> None:
 
 
 LISTING = ("simkeep-cluster", "simkeep-changes", "simkeep-dropped")
-"""What those threads are called, as far as Linux keeps it."""
+"""The names of these threads, truncated as Linux does."""
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are not listed here")

@@ -27,7 +27,7 @@ def visits(random: Random, count: int) -> list[simkeep.Observation]:
 
 
 def in_force(view: simkeep.View) -> dict[str, int | None]:
-    """What each page has in force."""
+    """The fingerprint in force of each page with content."""
     return {
         page.url: page.content.fingerprint for page in view.scan() if page.content is not None
     }

@@ -1,4 +1,4 @@
-"""What the README shows, and the types and texts of everything that is public."""
+"""The programs in the README, and the types and docs of all public names."""
 
 import inspect
 import re

@@ -184,7 +184,7 @@ def test_forks_at_random_moments_lose_nothing_and_hang_nowhere(path: Path) -> No
         try:
             assert reader.near(mixed(3), k=0).complete
         except simkeep.ForkedError:
-            # Another thread was just reading what the snapshot has in memory.
+            # Another thread was reading the memtable of the snapshot during the fork.
             pass
         reader.refresh()
         assert reader.near(mixed(3), k=0).near[0].distance == 0

@@ -80,7 +80,7 @@ def all_pairs(store: simkeep.Store) -> None:
 
 
 def table_of_pairs(store: simkeep.Store) -> None:
-    # pyarrow makes an error of its own of what was raised, which is raised once more behind it.
+    # pyarrow wraps the exception in an error of its own, and the interrupt is raised again after it.
     with suppress(pa.ArrowInvalid):
         pa.table(store.all_pairs(40))
 

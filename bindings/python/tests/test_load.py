@@ -203,7 +203,7 @@ def test_epochs_begin_with_the_load_that_brings_them(store: simkeep.Store) -> No
 
     def rows() -> Iterator[simkeep.Observation]:
         for n in range(3000):
-            # It may be asked while the load goes on, and says the same number again.
+            # `named` works during the load, and returns the same number for the same name.
             mine = epochs.named(f"mine/{n // 1500}", role="near" if n < 1500 else "both")
             yield simkeep.Observation(f"https://example.com/{n}", AT, fingerprint=n, epoch=mine)
         assert len(store.epochs()) == 1

@@ -22,8 +22,7 @@ ROUNDS = 10
 
 
 def own():
-    # Without the segments that are mapped, which come when much was observed: that memory is the system's.
-    # And without what the allocator has been given back and keeps.
+    # Excludes mapped segments, which belong to the page cache, and freed memory that the allocator keeps.
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

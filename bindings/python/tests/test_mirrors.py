@@ -32,7 +32,7 @@ def test_sites_mirror_each_other_that_have_the_same_pages(store: simkeep.Store) 
     for example in mirror.examples:
         path = example.leader.removeprefix("https://a.example/")
         assert (example.follower, example.distance) == (f"https://b.example/pub/{path}", 0)
-    # Each changes to what the other has: later, by a day.
+    # Each page changes to the content of the other site, a day later.
     for day, host in [(10, "a.example"), (11, "b.example/pub")]:
         for n in range(18):
             store.observe(f"https://{host}/{n}", AT + day * DAY, fingerprint=mixed(500 + n))

@@ -36,7 +36,7 @@ def test_a_plan_spends_the_given_visits_a_day(store: simkeep.Store) -> None:
     new = plan.of_new("https://example.com/new")
     assert new.value > decision.value and new.weight == 1 and new.rate.low < new.rate.per_day
     assert timedelta(0) < new.every < decision.every
-    # It gives what is due dates, and what is not planned has none.
+    # A plan adds due times to decisions. Without one, there are none.
     listed = list(store.due(now, None, plan=plan))
     assert listed and all(one.due is not None and one.every is not None for one in listed)
     assert store.decide(listed[0].page.url, plan) == listed[0]
@@ -93,7 +93,7 @@ def test_what_was_learned_is_said_and_gone_by(store: simkeep.Store) -> None:
     assert store.plan(now, 2.0, learned=learned).threshold == store.plan(now, 2.0).threshold
     weekly(store, 80)
     assert learned != store.learn()
-    # Of 240 visits in a week 50 were loaded twice.
+    # 50 of the 240 visits of a week were loaded twice.
     assert store.pace(now) == 190 / 7 and store.pace(now, under="example.org") == 0
 
 

@@ -159,7 +159,7 @@ def test_the_best_of_a_budget_is_found() -> None:
 
 
 FIGURES = {"fresh": "freshness", "near_fresh": "near_freshness", "missed": "staleness", "bits": "divergence"}
-"""What the tool calls them."""
+"""The names of the figures in the output of the tool."""
 
 
 def simulated(*words: str) -> list[dict[str, Any]]:
@@ -292,7 +292,7 @@ def test_ctrl_c_leaves_a_replay(store: simkeep.Store) -> None:
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    # It goes on by itself, and nobody waits for it.
+    # The abandoned replay continues in its thread, and no later call waits for it.
     assert store.replay("0.example").of == 1031
 
 

@@ -1,4 +1,4 @@
-"""What a store publishes, and readers of it."""
+"""Publishing a store, and reading published generations."""
 
 import pickle
 import shutil

@@ -80,7 +80,7 @@ def test_many_are_searched_at_once_from_whatever_holds_them(store: simkeep.Store
 
 
 def bytes_of(numbers: Any) -> Any:
-    """What has a buffer, which the types of numpy do not say."""
+    """Returns the argument as `Any`: the type stubs of numpy do not declare its buffer."""
     return numbers
 
 
@@ -191,7 +191,7 @@ def test_a_reader_whose_directory_went_away_says_so(path: Path) -> None:
     path.rename(path.with_suffix(".moved"))
     with pytest.raises(simkeep.NotAStoreError):
         reader.refresh()
-    # It keeps what it saw.
+    # The reader keeps its view.
     assert list(reader.scan()) == []
 
 

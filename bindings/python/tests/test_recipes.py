@@ -65,7 +65,7 @@ def run_alone(program: str) -> str:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where recipes run, and find the store."""
+    """The directory where recipes run and find the store."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -182,7 +182,7 @@ def test_crawlee(folder: Path) -> None:
             assert broken == ["failed"] and asked.count("/broken") > 1
             kept = pages.keys() - {"/robots.txt", "/moved", "/broken"}
             assert verdicts == dict.fromkeys(kept, ["new"])
-            # The header says what charset it is.
+            # The charset comes from the header.
             page = store.latest(f"{site}/there")
             assert page and page.content and page.content.fingerprint == simkeep.fingerprint(RUSSIAN)
             page = store.latest(f"{site}/paper.pdf")
@@ -270,7 +270,7 @@ class Archive:
         self._write(record)
 
     def other(self, url: str, at: datetime, kind: str, content_type: str, payload: bytes) -> None:
-        """What is no visit."""
+        """Writes a record that is not a visit."""
         record = self._writer.create_warc_record(
             url,
             kind,
@@ -345,7 +345,7 @@ def test_warc_archives(folder: Path) -> None:
     tool = [sys.executable, "-m", "simkeep", "ingest", "crawl.warc.gz", "--store", "tool.simkeep"]
     subprocess.run(tool, check=True, capture_output=True)
     with simkeep.Reader("tool.simkeep") as reader:
-        # But for what the recipe leaves out: redirects, and what is not text.
+        # The recipe leaves out redirects and pages without text.
         of_recipe = {url for url, _ in kept}
         left_out = simkeep.Seen.REDIRECT
         seen = [one for one in reader.observations() if one[0] in of_recipe]

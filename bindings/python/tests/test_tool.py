@@ -46,7 +46,7 @@ def test_ctrl_c_ends_it(path: Path) -> None:
         assert json.loads(tool.stdout.readline())["verdict"] == "new"
         began = time.monotonic()
         tool.send_signal(signal.SIGINT)
-        # It keeps what it has answered, and ends as shells say it.
+        # The tool keeps acknowledged visits, and exits with the code of shells for the signal.
         assert tool.wait(10) == 128 + signal.SIGINT
         assert time.monotonic() - began < 5
     with simkeep.Store.open(path) as store:

@@ -12,7 +12,7 @@ import simkeep
 
 
 def values(store: simkeep.Store) -> list[Any]:
-    """One value at least of each class that a store tells of."""
+    """At least one value of each class that a store returns."""
     digest = bytes(range(16))
     outs = [
         store.observe(URL, AT, text=TEXT, digest=digest, status=200, modified=AT, weight=0.1, class_=7),

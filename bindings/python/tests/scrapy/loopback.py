@@ -32,7 +32,7 @@ def text(seed: object, charset: str = "utf-8", words: int = 120) -> list[str]:
 
 @dataclass
 class Page:
-    """What a server answers."""
+    """The response of a server."""
 
     status: int = 200
     body: bytes = b""
@@ -72,7 +72,7 @@ class Site:
         return self.version if int(path.rpartition("/")[2]) in self.changing else 0
 
     def page(self, path: str, if_none_match: str | None = None) -> Page:
-        """What is there now."""
+        """The current response for a path."""
         if path == "/":
             links = "".join(f'<a href="{link}">{n}</a> ' for n, link in enumerate(self.paths()))
             return Page(body=f"<title>Start</title>{links}".encode())

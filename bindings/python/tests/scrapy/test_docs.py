@@ -1,4 +1,4 @@
-"""What the page on Scrapy shows and lists."""
+"""The programs and lists on the Scrapy page."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is done with responses by their outcomes, and which requests are observed."""
+"""The treatment of responses by their outcomes, and the selection of observed requests."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime

@@ -82,7 +82,7 @@ def test_copies_and_what_is_near_have_an_original(crawls: Crawls) -> None:
 
 def test_what_was_visited_lately_is_not_requested(crawls: Crawls) -> None:
     broken = {path for path in crawls.site.paths() if path.startswith("/broken/")}
-    # The start page is, since Scrapy has it not filtered; and what failed, twice.
+    # Scrapy does not filter the start page, and retries failed pages.
     assert set(crawls.asked) == {"/", *broken}
     assert crawls.third.stat("not_requested") == PAGES - len(broken)
     assert Counter(crawls.third.errbacks.values())["NotRequested"] == PAGES - len(broken)

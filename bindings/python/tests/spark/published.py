@@ -19,14 +19,14 @@ PAGES = 20_000
 
 
 class Crawl(NamedTuple):
-    """What there is to ask."""
+    """Published stores of a crawl."""
 
     paths: list[Path]
     """The published directories."""
     whole: Path
     """The store of all pages."""
     fingerprints: Any
-    """Those of all pages, as an array of numpy."""
+    """The fingerprints of all pages, as a numpy array."""
 
 
 def fingerprints(count: int, seed: int) -> Any:
@@ -72,7 +72,7 @@ def made(folder: Path) -> Crawl:
 
 
 def lacks() -> str | None:
-    """What these tests need and is not there."""
+    """Returns a message about a missing requirement of these tests, if any."""
     for name in ("numpy", "pandas", "pyarrow", "pyspark"):
         try:
             __import__(name)

@@ -146,7 +146,7 @@ with simkeep.Store.open_or_create(path) as store:
 
 
 def answers(spark: "SparkSession", paths: list[str]) -> dict[str, list[Any]]:
-    """What is answered to some questions: how many rows, and a hash of them all."""
+    """Runs some queries, and returns the number and a hash of the rows of each."""
     from simkeep.spark import Stores
 
     stores = Stores(spark, paths, tasks=4)

@@ -1,4 +1,4 @@
-"""What a machine fetches of stores that are elsewhere, and keeps of them."""
+"""The local cache of remote stores."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def test_files_are_fetched_once_and_are_those_that_were_published(tmp_path: Path
     by_name = {Path(path).name: Path(cache.folder or "", path) for path in kept(cache)}
     for path in there.folder.glob("*s/*"):
         assert by_name[path.name].read_bytes() == path.read_bytes()
-    # Of a generation that comes later, only what is new.
+    # A later generation fetches only its new files.
     later = published(tmp_path, "w1", start=300)
     (two,) = resolved(cache, there.uri)
     assert (pages(two), two.generation) == (600, 2)
@@ -100,7 +100,7 @@ def test_a_cache_that_is_too_small_answers_and_keeps_what_was_used_last(tmp_path
             # What is open and not asked gave way.
             assert sum(kept(two).values()) <= two.bytes, number
     assert two.fetched() == sum(map(size, stores))
-    # The first two went; what was used longest ago goes first, and that is the third.
+    # The first two were removed. The least recently used goes first: now the third.
     before = two.fetched()
     assert pages(found[3]) + pages(found[2]) == 4000 and two.fetched() == before
     assert pages(found[0]) == 2000 and two.fetched() == before + size(stores[0])

@@ -65,7 +65,7 @@ def test_what_tasks_make_is_not_taken_for_small(
     from simkeep.spark.joins import matched
     from simkeep.spark.leaders import kept
 
-    # Spark takes it for as large as what its tasks begin with: some numbers.
+    # Spark assumes that the result is as small as the input of its tasks, a few numbers.
     found = kept(Stores(spark, crawl.paths).near(crawl.fingerprints[:10], limit=None))
     other = spark.range(10).withColumnRenamed("id", "query")
     found.join(other, "query").explain()

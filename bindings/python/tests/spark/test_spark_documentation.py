@@ -1,4 +1,4 @@
-"""What docs/spark.md shows runs."""
+"""The programs in docs/spark.md run."""
 
 import re
 from pathlib import Path

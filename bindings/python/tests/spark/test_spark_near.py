@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 
 def asked(stores: Any, queries: Any, k: int, limit: int | None) -> dict[int, tuple[list[tuple[int, str]], set[bool]]]:
-    """What was found for each query, by distance and URL, and what is said of whether that is all."""
+    """The hits of each query by distance and URL, and whether they are complete."""
     found: dict[int, tuple[list[tuple[int, str]], set[bool]]] = defaultdict(lambda: ([], set()))
     for row in stores.near(queries, k=k, limit=limit).collect():
         assert ((row.query ^ row.fingerprint) & (1 << 64) - 1).bit_count() == row.distance

@@ -93,7 +93,7 @@ def test_only_the_last_visit_of_a_page_counts_if_that_is_asked_for(
                 matches = whole.near(query, 3, limit=limit)
                 hits = found_of[query]
                 assert [near.distance for near in matches] == sorted(hit.distance for hit in hits)
-                # One that is not said to be complete may be: what is beyond the limit is not looked up.
+                # A complete answer may be reported as incomplete: nothing beyond the limit is looked up.
                 assert all(matches.complete or not hit.complete for hit in hits)
                 if matches.complete:
                     assert {near.url for near in matches} == {hit.url for hit in hits}

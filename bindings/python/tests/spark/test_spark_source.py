@@ -145,7 +145,7 @@ WHERE: list[tuple[str, list[tuple[str, str, Any]]]] = [
 
 
 def read(small: Small, table: str, *filters: tuple[str, str, Any]) -> list[str]:
-    """What tasks read of a table, without Spark: the URLs."""
+    """The URLs that tasks read from a table, without Spark."""
     from simkeep.spark.filters import checked
     from simkeep.spark.pinned import pinned
     from simkeep.spark.source import TableReader
@@ -232,7 +232,7 @@ def test_what_is_narrow_is_read_in_few_ranges(crawl: Crawl, monkeypatch: pytest.
     hosts = [f"host-{n}.example" for n in range(97)]
     assert ranges(("host", "in", hosts))[0] == ranges(("url", "starts with", "https://host-"))[0] == every
     assert 5 <= ranges(("host", "in", hosts), tasks=4)[1] <= 8 + STORES
-    # Of a host that has many pages, several tasks read what is in one store.
+    # Several tasks read the pages of a large host, even if they are in one store.
     monkeypatch.setattr(source, "_FEW", of_host)
     assert ranges(("host", "=", "host-3.example"), tasks=4) == (of_host, 4 - 1 + 6)
     assert ranges(("url", "starts with", "https://host-3.example/"), tasks=4) == (of_host, 4 - 1 + 6)

@@ -1,4 +1,4 @@
-"""What stores hold, as tables."""
+"""The tables of stores."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What goes wrong with stores and with what a machine keeps of them, and what is left as it was."""
+"""Damage to stores and to their cached copies, and its limits."""
 
 import os
 import subprocess
