@@ -75,8 +75,8 @@ pub(crate) fn bytes<'a>(
         return Ok(&[]);
     }
     check_length(pointer, len, 1, name)?;
-    // SAFETY: it is not NULL, the length is one that memory can have, and the caller promises that so
-    // many bytes are there.
+    // SAFETY: the pointer is not NULL, memory can have this length, and the caller guarantees that the
+    // bytes are there.
     Ok(unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), len) })
 }
 
