@@ -1,5 +1,5 @@
-//! What clusters cost: beside a scan of all pages and counting all near pairs, which are the least that
-//! finding them takes; and what crowds and chains cost, beside as many pages that are none.
+//! The cost of clustering, compared with a scan of all pages and a count of all near pairs, which are
+//! the least work that it needs. Also crowds and chains, compared with as many ordinary pages.
 //!
 //! `cargo bench --bench cluster -- --json` prints one JSON object a line, without `--json` the same as
 //! text. Everything runs on a real disk, in a directory that is removed at the end.
@@ -28,9 +28,9 @@ const USAGE: &str = "\
 cargo bench --bench cluster -- [OPTIONS]
 
   --json           one JSON object a line
-  --pages N        pages, of which 30 % are in clusters (default 730,000)
+  --pages N        pages; 30 % are in clusters (default 730,000)
   --k N            distance (default 3)
-  --shapes         also a million equal pages, a ball and a walk, beside even ones
+  --shapes         also a million equal pages, a ball and a walk, compared with even ones
   --rounds N       how often each is measured; the median counts (default 3)
   --memory MIB     memory that clustering takes (default 512)
   --dir PATH       where to work (default: under target/)
@@ -93,13 +93,13 @@ impl Lot {
         self.draw() % n
     }
 
-    /// A fingerprint so many bits from another.
+    /// Returns a fingerprint at most `bits` bits from `from`.
     fn near(&mut self, from: u64, bits: u32) -> u64 {
         (0..bits).fold(from, |near, _| near ^ 1 << self.below(64))
     }
 }
 
-/// Fingerprints, of which three in ten are in clusters of a few.
+/// Returns `pages` fingerprints; 30 % of them are in small clusters.
 fn some(pages: usize) -> Vec<u64> {
     let mut lot = Lot(1);
     let mut all = Vec::with_capacity(pages);

@@ -1,5 +1,5 @@
-//! What it costs to find what is due: beside a scan of all pages, and beside summing the bytes that it
-//! reads. And what each page costs that is returned, of which others near it are sought.
+//! The cost of finding the due pages, compared with a scan of all pages and with summing the bytes
+//! that it reads; and the cost per returned page, which includes the search for near pages.
 //!
 //! `cargo bench --bench due -- --json` prints one JSON object a line, without `--json` the same as
 //! text. Everything runs on a real disk, in a directory that is removed at the end.
@@ -196,7 +196,7 @@ fn measure_each(bench: &'static str, arguments: &Arguments, view: &Snapshot) {
     Report { json: arguments.json }.print(row);
 }
 
-/// Measures a store with so many rows; returns the seconds of a question.
+/// Measures a store with `rows` rows; returns the seconds of one query.
 fn measure(bench: &'static str, arguments: &Arguments, view: &Snapshot, rows: u64) -> f64 {
     let due = Due::new(ms(NOW), arguments.budget);
     let ask = || seconds_of(|| view.due(&due).filter(Result::is_ok).count());

@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench fingerprint -- --json` prints one JSON object a line, without `--json` the
 //! same as text. One thread, texts in memory. Every recipe is run with the instructions that this
-//! processor has and without them, and beside them what one would write at first: words collected in
-//! strings, and for each feature a loop over 64 counters (`loop`). The rounds go through all of them
+//! processor has and without them, and compared with a naive version: words collected in strings, and
+//! for each feature a loop over 64 counters (`loop`). The rounds go through all of them
 //! in turns; each figure is the median of its rounds.
 
 #![expect(

@@ -1,4 +1,4 @@
-//! What observing costs: this store, and beside it the plain layout in redb.
+//! The cost of observing: this store, compared with a plain layout in redb.
 //!
 //! `cargo bench --bench observe -- --json` prints one JSON object a line, without `--json` the same
 //! as text. Everything runs on a real disk, in a directory that is removed at the end. See
@@ -33,9 +33,10 @@ cargo bench --bench observe -- [OPTIONS]
   --urls N         pages of the comparison (default 1,000,000)
   --batch N,N      observes to a call (default 10000,1000)
   --rounds N       how often engines are compared, in turns (default 3)
-  --only PART,...  of redb, store, two, told, threads, grow, open (default all but two: the store with a
-                   second epoch for near pages; and told: the store with somebody who records its metrics,
-                   which needs --features metrics. Both in turns with the store)
+  --only PART,...  of redb, store, two, recorded, threads, grow, open (default: all but two and recorded)
+                   two: the store with a second epoch for near pages
+                   recorded: the store with a metrics recorder; needs --features metrics
+                   Both run in turns with the store.
   --grow N         pages that the store is grown to (default 10,000,000; 0 for not at all)
   --dir PATH       where to work (default: under target/)
 ";
@@ -51,7 +52,7 @@ struct Arguments {
     dir: PathBuf,
 }
 
-const PARTS: [&str; 7] = ["redb", "store", "two", "told", "threads", "grow", "open"];
+const PARTS: [&str; 7] = ["redb", "store", "two", "recorded", "threads", "grow", "open"];
 
 impl Arguments {
     fn read(given: &mut Given) -> Result<Arguments, String> {
@@ -83,7 +84,7 @@ impl Arguments {
     }
 
     fn wants(&self, part: &str) -> bool {
-        self.only.wants(part, !matches!(part, "two" | "told"))
+        self.only.wants(part, !matches!(part, "two" | "recorded"))
     }
 }
 
@@ -111,20 +112,20 @@ fn compare(arguments: &Arguments, dir: &Path) {
             arguments.wants(part).then(|| run(&report, dir, SEED, urls, batch))
         };
         // In turns, since the machine is not the same from one minute to the next.
-        let (mut to_redb, mut of_two, mut of_told) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut to_redb, mut of_two, mut of_recorded) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..arguments.rounds {
             let peer = measured("redb", redb_layout::run);
             let own = measured("store", store::run);
             let two = measured("two", store::run_two);
-            let told = measured("told", store::run_told);
+            let recorded = measured("recorded", store::run_recorded);
             to_redb.extend(peer.zip(own).map(|(peer, own)| own / peer));
             of_two.extend(two.zip(own).map(|(two, own)| two / own));
-            of_told.extend(told.zip(own).map(|(told, own)| told / own));
+            of_recorded.extend(recorded.zip(own).map(|(recorded, own)| recorded / own));
         }
         let ratios = [
             ("simkeep_to_redb", to_redb),
             ("two_epochs_to_one", of_two),
-            ("recorded_to_not", of_told),
+            ("recorded_to_not", of_recorded),
         ];
         for (what, mut ratios) in ratios {
             ratios.sort_unstable_by(f64::total_cmp);

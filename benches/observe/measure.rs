@@ -1,4 +1,4 @@
-//! What is measured beside bytes: how long calls take, and the memory of the process.
+//! Measurements other than bytes: the duration of calls, and the memory of the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Makes a call that observes so many, and times it.
+    /// Times a call that makes `observes` observations.
     pub(crate) fn time<T>(&mut self, observes: usize, call: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = call();

@@ -75,7 +75,7 @@ impl Metered {
         outcomes.iter().for_each(|outcome| found.add(outcome));
     }
 
-    /// Bytes written and syncs, for each of so many observes.
+    /// Adds the bytes written and the syncs per observation, for `observes` observations.
     fn costs(&self, row: Row, observes: u64) -> Row {
         let counts = self.meter.counts().since(&self.before);
         let syncs = counts.file_syncs + counts.dir_syncs;
@@ -124,21 +124,27 @@ pub(crate) fn run_two(report: &Report, dir: &Path, seed: u64, urls: usize, batch
     observe_all(report, (&dir, metered), "simkeep, two epochs", seed, urls, batch)
 }
 
-/// Observes the pages while somebody records what the store tells.
+/// Observes the pages with a metrics recorder installed.
 #[cfg(feature = "metrics")]
-pub(crate) fn run_told(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
-    let dir = dir.join("told");
+pub(crate) fn run_recorded(
+    report: &Report,
+    dir: &Path,
+    seed: u64,
+    urls: usize,
+    batch: usize,
+) -> f64 {
+    let dir = dir.join("recorded");
     let recording = simkeep_testing::recorder::Recording::default();
     let metered = metrics::with_local_recorder(&recording, || Metered::create(&dir));
     let rate = observe_all(report, (&dir, metered), "simkeep, recorded", seed, urls, batch);
     let new = format!("simkeep_observations_total{{store={},verdict=new}}", dir.display());
-    assert_eq!(recording.count(&new), urls as u64, "each new page is told of");
+    assert_eq!(recording.count(&new), urls as u64, "each new page is counted");
     rate
 }
 
-/// Nobody records anything of a store that tells nothing.
+/// Without the `metrics` feature there is nothing to record.
 #[cfg(not(feature = "metrics"))]
-pub(crate) fn run_told(_: &Report, _: &Path, _: u64, _: usize, _: usize) -> f64 {
+pub(crate) fn run_recorded(_: &Report, _: &Path, _: u64, _: usize, _: usize) -> f64 {
     panic!("build this benchmark with --features metrics")
 }
 
@@ -232,8 +238,8 @@ pub(crate) fn grow(report: &Report, dir: &Path, seed: u64, pages: usize) -> Grow
     watch.during(|| grow_watched(report, dir, seed, pages, &watch))
 }
 
-/// Sizes at which memory is told: 1, 3, 10, 30 million pages and so on.
-fn is_told(pages: usize) -> bool {
+/// Whether memory is reported at this size: 1, 3, 10, 30 million pages and so on.
+fn is_reported(pages: usize) -> bool {
     pages >= 1_000_000 && {
         let digits = pages / 10_usize.pow(pages.ilog10());
         matches!(digits, 1 | 3) && pages.is_multiple_of(10_usize.pow(pages.ilog10()))
@@ -253,7 +259,7 @@ fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Wa
         load.fill(&mut observes, GROW_BATCH);
         watch.set_own(load.state_bytes());
         metered.observe_batch(&observes, &mut calls, &mut found);
-        if let Some(size) = (before + 1..=load.pages()).find(|pages| is_told(*pages)) {
+        if let Some(size) = (before + 1..=load.pages()).find(|pages| is_reported(*pages)) {
             let (now, peak) = (watch.look(), watch.take_peak());
             highest = highest.max(peak);
             let row = Row::new("memory").count("urls", size as u64);

@@ -48,7 +48,7 @@ impl Took {
     }
 }
 
-/// Builds the sections of so many fingerprints.
+/// Builds the sections of `n` fingerprints.
 pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     let mut shapes = BYTES.map(|bytes| Shape::choose(n as u32, K, bytes)).to_vec();
     shapes.dedup();
@@ -121,7 +121,7 @@ struct Sections {
 
 #[derive(Default)]
 struct State {
-    /// Where there is room yet.
+    /// The end of the space in use.
     end: u64,
     /// Where each part goes on.
     next: HashMap<Part, u64>,

@@ -55,7 +55,7 @@ impl Figures {
     }
 }
 
-/// Loads so many pages, and reports what it took.
+/// Loads `pages` pages and reports the time and bytes.
 pub(crate) fn run(report: &Report, dir: &Path, pages: u64) {
     let dir = tempfile::tempdir_in(dir).unwrap();
     let figures = load(dir.path(), pages, MEMORY_BYTES).unwrap();

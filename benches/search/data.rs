@@ -16,7 +16,7 @@ impl Random {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// The fingerprint with so many different bits flipped.
+    /// Flips `bits` different bits of the fingerprint.
     pub(crate) fn flipped(&mut self, mut fingerprint: u64, bits: u32) -> u64 {
         let original = fingerprint;
         while (fingerprint ^ original).count_ones() < bits {
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// So many fingerprints within `k` of some of these.
+/// Returns `count` fingerprints, each within `k` bits of a random one of `among`.
 pub(crate) fn planted(random: &mut Random, among: &[u64], k: u32, count: usize) -> Vec<u64> {
     let near = |_| {
         let bits = random.below(k as usize + 1) as u32;
@@ -92,12 +92,12 @@ impl Kind {
         (0..n).map(|i| self.fingerprint(i)).collect()
     }
 
-    /// So many other fingerprints that are spread like these.
+    /// Returns `count` other fingerprints of this distribution.
     pub(crate) fn strangers(self, random: &mut Random, count: usize) -> Vec<u64> {
         (0..count).map(|_| self.random(random)).collect()
     }
 
-    /// Another fingerprint that is spread like these.
+    /// Returns another fingerprint of this distribution.
     pub(crate) fn random(self, random: &mut Random) -> u64 {
         match self {
             Kind::Uniform | Kind::Clustered => random.next(),

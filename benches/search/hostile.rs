@@ -1,5 +1,5 @@
-//! Fingerprints that somebody makes to be costly, beside as many that are evenly spread: searches,
-//! observing new pages, and all pairs.
+//! Fingerprints made to be costly, compared with as many evenly spread ones: searches, observing
+//! new pages, and all pairs.
 //!
 //! Searches and observing should cost at most 20 times what they do on evenly spread ones, pairs at
 //! most 10 times, and what there is of pairs.
@@ -39,9 +39,9 @@ const CENTER: u64 = 0x0123_4567_89ab_cdef;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Data {
     Uniform,
-    /// Within this of one, nearly all at that distance.
+    /// Within this distance of [`CENTER`], nearly all at exactly that distance.
     Ball(u32),
-    /// Equal in all but the low bits, of which there are so many.
+    /// Equal except in this number of low bits.
     Low(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Memory for very many.
+//! Arrays in huge pages.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -6,8 +6,8 @@ use std::ops::{Deref, DerefMut};
 use memmap2::MmapMut;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// So many, in huge pages where the system gives them, as mapped segments have them: else, first
-/// touching them takes longer than sorting what comes there.
+/// A zeroed array, in huge pages if the system grants them, as for mapped segments. With small pages,
+/// the page faults take longer than sorting the entries that are written there.
 pub(crate) struct Huge<T>(MmapMut, PhantomData<T>);
 
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Huge<T> {

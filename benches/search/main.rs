@@ -1,5 +1,5 @@
-//! What searching costs: through the store's own calls, on sealed and mapped segments, beside what
-//! the machine itself can do.
+//! The cost of searching through the store's own calls, on sealed and mapped segments, compared with
+//! the limits of the machine.
 //!
 //! `cargo bench --bench search -- --json` prints one JSON object a line, without `--json` the same
 //! as text. Everything runs on a real disk, in a directory that is removed at the end. See
@@ -59,11 +59,11 @@ cargo bench --bench search -- [OPTIONS]
   pairs     all pairs within 3: joined in memory, and from a sealed store
   near      one sealed segment: single searches and batches, for each k
   million   one batch of a million searches
-  skew      single searches in clustered and biased data beside uniform, in turns
-  texts     fingerprints of real texts by the recipe `near` beside as many uniform ones, in turns
-  hostile   data that is made to be costly beside uniform: searches, observing, pairs within 1
-  nearest   the nearest five beside a search as wide as they are far, and budgets of 1 and 10 ms
-  crawl     a store as a crawl leaves it, with a writer running, beside the same in one segment
+  skew      single searches in clustered and biased data against uniform, in turns
+  texts     fingerprints of real texts by the recipe `near` against as many uniform ones, in turns
+  hostile   data that is made to be costly against uniform: searches, observing, pairs within 1
+  nearest   the nearest five against a search as wide as they are far, and budgets of 1 and 10 ms
+  crawl     a store as a crawl leaves it, with a writer running, against the same in one segment
   cold      opening a store that is not in memory, and its first searches: memory and page faults
   recall    every k from 0 to 16 on all kinds of data and tables, against brute force
   planner   for sizes in powers of ten up to the largest --n: what is chosen against what is best

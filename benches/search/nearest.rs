@@ -1,4 +1,4 @@
-//! The nearest pages, beside a search that knows how far they are; and searches with a budget.
+//! The nearest pages, compared with a search that knows their distance; and searches with a budget.
 //!
 //! The nearest should cost at most three times that search, and a budget be kept within a factor 2.
 

@@ -55,7 +55,7 @@ struct Took {
 }
 
 impl Took {
-    /// Times a join that hands over pairs, however many at once.
+    /// Times a join that passes pairs to its sink in batches of any size.
     fn time(&mut self, join: impl FnOnce(&(dyn Fn(usize) -> ControlFlow<()> + Sync))) {
         let pairs = AtomicU64::new(0);
         let (start, before) = (Instant::now(), process::processor_seconds());
@@ -85,7 +85,7 @@ impl Took {
     }
 }
 
-/// Joins sets of so many fingerprints.
+/// Joins sets of `n` fingerprints.
 pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     for data in [Data::Even, Data::Biased, Data::Copied] {
         if data == Data::Even || n <= SKEWED_MAX {

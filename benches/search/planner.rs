@@ -134,7 +134,8 @@ fn of_size(report: &Report, n: usize, ratios: &mut Vec<Ratio>) {
     }
 }
 
-/// What a store does whose tables have this shape, beside the quickest in so many bytes.
+/// Compares the planner's choice for the shape `chosen` with the fastest measured shape of at most
+/// `bytes` bytes per fingerprint.
 fn compare(row: Row, measured: &[Measured], n: u32, chosen: Shape, bytes: u32) -> (Row, f64) {
     let fits = |one: &&Measured| one.shape.bytes_each(n) <= f64::from(bytes);
     let quickest = |a: &&Measured, b: &&Measured| a.ns.total_cmp(&b.ns);

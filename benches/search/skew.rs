@@ -1,5 +1,5 @@
-//! Data that is not evenly spread, beside data that is: single searches within 3 and for at most 100
-//! pages, in turns, for the machine is not the same from one minute to the next.
+//! Skewed data, compared with evenly spread data: single searches within 3 and for at most 100 pages,
+//! in turns, because the speed of the machine changes from one minute to the next.
 //!
 //! p99 should be at most 4 times that of uniform data on clustered ones, and 6 times on biased ones.
 

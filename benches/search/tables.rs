@@ -15,29 +15,29 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::huge::Huge;
 use crate::times::threads;
 
-/// Bytes behind the last, all zeros: places without an entry are looked up there where tables are told
-/// that there are more fingerprints ([`Set::tables_at_any_rate`]).
+/// Zero bytes after the last entry. [`Set::tables_at_any_rate`] declares more fingerprints than there
+/// are, so lookups of missing entries read past the end.
 const BEHIND: usize = 1 << 16;
 
 /// Bytes that are written from front to end.
 pub(crate) struct Bytes {
-    room: Huge<u8>,
+    memory: Huge<u8>,
     len: usize,
 }
 
 impl Bytes {
-    /// Room for so many.
-    fn with_room(bytes: u64) -> Bytes {
-        Bytes { room: Huge::zeroed(bytes.next_multiple_of(64) as usize + BEHIND), len: 0 }
+    /// Allocates `bytes` bytes, rounded up to 64, and the zeros behind them.
+    fn with_capacity(bytes: u64) -> Bytes {
+        Bytes { memory: Huge::zeroed(bytes.next_multiple_of(64) as usize + BEHIND), len: 0 }
     }
 
     fn append(&mut self, bytes: &[u8]) {
-        self.room[self.len..][..bytes.len()].copy_from_slice(bytes);
+        self.memory[self.len..][..bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
     }
 
     fn of(bytes: &[u8]) -> Bytes {
-        let mut all = Bytes::with_room(bytes.len() as u64);
+        let mut all = Bytes::with_capacity(bytes.len() as u64);
         all.append(bytes);
         all
     }
@@ -47,11 +47,11 @@ impl Column for &Bytes {
     type Error = Infallible;
 
     fn bytes(&self, range: Range<u64>) -> Result<&[u8], Infallible> {
-        Ok(&self.room[range.start as usize..range.end as usize])
+        Ok(&self.memory[range.start as usize..range.end as usize])
     }
 
     fn lines(&self, _: impl Iterator<Item = u32>) -> Result<&[Line], Infallible> {
-        Ok(<[Line]>::ref_from_bytes(&self.room).unwrap())
+        Ok(<[Line]>::ref_from_bytes(&self.memory).unwrap())
     }
 
     fn damaged(&self, offset: u64, what: &'static str) -> Infallible {
@@ -80,7 +80,7 @@ impl Set {
         let resources = Resources { memory_bytes: 1 << 30, threads: threads() };
         let read = |start: u32, out: &mut [u64]| {
             let range = start as usize * 8..(start as usize + out.len()) * 8;
-            out.as_mut_bytes().copy_from_slice(&self.column.room[range]);
+            out.as_mut_bytes().copy_from_slice(&self.column.memory[range]);
             Ok(())
         };
         let memory = Memory::default();
@@ -97,9 +97,8 @@ impl Set {
         tables
     }
 
-    /// What searches them through the tables in nearly any case. It is told that there are far more
-    /// fingerprints, so that the planner takes a scan for very long; places without an entry are then
-    /// looked up, too, which are few.
+    /// Searches through the tables in nearly every case. It declares far more fingerprints than there
+    /// are, so that the planner considers a scan too slow. A few lookups then read missing entries.
     pub(crate) fn tables_at_any_rate<'t>(&'t self, built: &'t Built) -> Tables<&'t Bytes> {
         let each = i32::MAX as u32 / 65;
         let starts: Vec<u32> = (0..=65).map(|popcount| popcount * each).collect();
@@ -117,14 +116,14 @@ impl Sink for Memory {
     type Error = Infallible;
 
     fn place(&self, part: Part, bytes: u64) -> Result<(), Infallible> {
-        let room = Arc::new(Mutex::new(Bytes::with_room(bytes)));
-        self.0.lock().unwrap().insert(part, room);
+        let memory = Arc::new(Mutex::new(Bytes::with_capacity(bytes)));
+        self.0.lock().unwrap().insert(part, memory);
         Ok(())
     }
 
     fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Infallible> {
-        let room = Arc::clone(&self.0.lock().unwrap()[&part]);
-        room.lock().unwrap().append(bytes);
+        let memory = Arc::clone(&self.0.lock().unwrap()[&part]);
+        memory.lock().unwrap().append(bytes);
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! Fingerprints of real texts by the recipe `near`, beside as many that are evenly spread: the bits of
-//! minwise hashes are even and independent, so that tables and plans made for uniform data suit them.
+//! Fingerprints of real texts by the recipe `near`, compared with as many evenly spread ones. The bits
+//! of minwise hashes are even and independent, so tables and plans for uniform data suit them.
 //!
 //! p50 should be at most 1.2 times that of uniform data. p99 is that of the few pieces of which there
 //! are dozens of versions, and more by what it costs to find these.
@@ -14,7 +14,7 @@ use crate::skew::{self, Spread};
 use simkeep_testing::bench::report::Report;
 use simkeep_testing::bench::texts;
 
-/// Texts are cut into pieces of so many words, or there would be few.
+/// Words per piece. Texts are cut into pieces because there are too few whole texts.
 const WORDS: usize = 100;
 
 /// How much of the texts is taken at most.

@@ -32,7 +32,7 @@ impl Spread {
         }
     }
 
-    /// The fingerprints of so many pages.
+    /// Returns the fingerprints of `n` pages.
     pub(crate) fn fingerprints(self, n: usize, seed: u64) -> Vec<u64> {
         let mut random = Random::new(seed);
         let bits = Bits::new(self, seed);
@@ -102,7 +102,7 @@ impl Kind {
         }
     }
 
-    /// So many queries.
+    /// Returns `count` queries.
     pub(crate) fn queries(self, data: &Data, k: u32, count: usize, seed: u64) -> Vec<u64> {
         let mut random = Random::new(seed ^ 0x9ea7);
         let bits = Bits::new(data.spread, data.seed);
@@ -127,7 +127,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// So many pages.
+    /// Generates `n` pages.
     pub(crate) fn new(spread: Spread, n: usize, seed: u64) -> Data {
         Data { spread, seed, fingerprints: spread.fingerprints(n, seed) }
     }

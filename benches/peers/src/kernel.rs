@@ -101,7 +101,7 @@ fn kernels() -> Vec<Kernel> {
 }
 
 impl Kernel {
-    /// The fastest on a column of so many words.
+    /// Returns the fastest kernel on a column of `words` words.
     pub(crate) fn fastest(words: usize) -> Kernel {
         let column: Vec<Word> = (0..words as u64).map(u64::to_le_bytes).collect();
         let query = black_box(u64::MAX << 32);

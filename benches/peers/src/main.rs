@@ -1,4 +1,4 @@
-//! Search within a Hamming distance: the store, and beside it what one would otherwise use.
+//! Search within a Hamming distance: the store, compared with the usual alternatives.
 //!
 //! `cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- --json` prints one JSON
 //! object a line, without `--json` the same as text. See [`USAGE`] for what can be chosen.
@@ -175,7 +175,7 @@ fn main() {
     last.iter().for_each(|row| report.print(row));
 }
 
-/// Compares all engines on so many pages, and returns the ratios.
+/// Compares all engines on `n` pages and returns the ratios.
 fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<Row> {
     let wanted = arguments.wanted;
     let progress = Progress { start: Instant::now(), n };

@@ -38,7 +38,8 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// So many singly and in a loop, so many in a batch, and some to get warm.
+    /// Draws `each` queries for single searches and for the loop, `batch` for the batch, and warm-up
+    /// queries.
     pub(crate) fn new(
         each: usize,
         batch: usize,
@@ -134,7 +135,7 @@ pub(crate) fn timer_overhead() -> f64 {
     at_per_cent(&mut (0..100_000).map(time).collect::<Vec<f64>>(), 50)
 }
 
-/// The time that so many of a hundred did not exceed.
+/// Returns the percentile `rank` of the times.
 fn at_per_cent(times: &mut [f64], rank: usize) -> f64 {
     times.sort_unstable_by(f64::total_cmp);
     times[(times.len() * rank).div_ceil(100).saturating_sub(1)]

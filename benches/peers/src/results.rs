@@ -52,8 +52,8 @@ pub(crate) fn ratios(row: Row, kind: usize, own: &Entrant, entrants: &[Entrant])
     row
 }
 
-/// What a search in a batch of the store's takes, beside one in the loop of the persistent peer that
-/// is the best at that.
+/// Compares the time of a search in a batch of the store with a search in the loop of the fastest
+/// persistent peer.
 pub(crate) fn near_batch(row: Row, kind: usize, own: &Entrant, entrants: &[Entrant]) -> Row {
     let rounds = &own.figures[kind];
     let batches = || rounds.iter().filter_map(|round| round.batch);

@@ -1,7 +1,7 @@
-//! A store as a crawl leaves it, beside the same pages in one segment.
+//! A store as a crawl leaves it, compared with the same pages in one segment.
 //!
-//! It is grown by observing, 3 in 10 visits to new pages and 7 to known ones, of which half changed:
-//! so segments hold fingerprints that no page has any more. Sealing and merging go on beside it.
+//! It is grown by observing: 3 in 10 visits are to new pages, 7 to known pages. Half of those changed,
+//! so segments hold fingerprints that no page has any more. Sealing and merging run meanwhile.
 //! Then there are several segments, at most [`SEGMENTS_MAX`], and a memtable half full; and while
 //! searches are timed, a crawler goes on observing. The other store has all the same visits, loaded
 //! into one segment. Rounds alternate between both; p50 in the first should be at most 3 times that
@@ -46,7 +46,7 @@ const EXPLAINED: usize = 1000;
 /// The store and what must be in it.
 struct Crawl {
     store: Store,
-    /// Whoever holds them can be sure that the store has just these.
+    /// While this lock is held, the store has exactly these pages.
     pages: Mutex<Pages>,
     /// Visits so far.
     visits: AtomicU64,
@@ -230,7 +230,7 @@ impl Crawl {
         self.visits.fetch_add(count as u64, Ordering::Relaxed);
     }
 
-    /// Goes on until it is told to stop; returns how many visits it made in a second.
+    /// Observes until `stop` is set; returns the visits per second.
     fn go_on(&self, stop: &AtomicBool) -> f64 {
         let (start, before) = (Instant::now(), self.visits.load(Ordering::Relaxed));
         while !stop.load(Ordering::Relaxed) {

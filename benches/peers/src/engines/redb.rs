@@ -43,7 +43,7 @@ fn fill_urls(source: &Source<'_>, transaction: &WriteTransaction) {
 struct Rows {
     tables: [ReadOnlyTable<Row, ()>; TABLES],
     urls: ReadOnlyTable<u32, &'static str>,
-    /// Closed when it is dropped, whoever still reads.
+    /// Kept alive: dropping the database closes it, even with readers open.
     _database: Database,
     plan: Plan,
     answers: Answers,
@@ -105,7 +105,7 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
 struct Buckets {
     tables: [ReadOnlyTable<u16, &'static [u8]>; TABLES],
     urls: ReadOnlyTable<u32, &'static str>,
-    /// Closed when it is dropped, whoever still reads.
+    /// Kept alive: dropping the database closes it, even with readers open.
     _database: Database,
     plan: Plan,
     reader: Reader,

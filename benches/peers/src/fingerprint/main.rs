@@ -1,11 +1,11 @@
-//! Making signatures of texts: this crate, and beside it other producers.
+//! Making signatures of texts: this crate, compared with other producers.
 //!
 //! `cargo bench --manifest-path benches/peers/Cargo.toml --bench fingerprint -- --json` prints one
 //! JSON object a line, without `--json` the same as text. One process, one thread, the same texts in
 //! memory for all. The rounds go through all producers in turns; the figures are medians of the
-//! rounds, and `ratio` is the median of the ratios to `gaoya` within each round. Where the documents
-//! with known pairs are at hand, `f1` is the best that a producer reaches there at any distance, with
-//! *near* from a resemblance of 0.8 on, and `bytes` is what is stored of a page.
+//! rounds, and `ratio` is the median of the ratios to `gaoya` within each round. If the documents with
+//! known pairs are available, `f1` is the best F1 of a producer over all distances, with *near* from a
+//! resemblance of 0.8, and `bytes` is the number of bytes stored per page.
 //!
 //! - recipes of this crate, by name, with the instructions that this processor has.
 //! - `sketch`: a MinHash of this crate, 128 orders of 32 bits, of runs of four words.
@@ -39,7 +39,7 @@ cargo bench --manifest-path benches/peers/Cargo.toml --bench fingerprint -- [OPT
                 they are beside this project, or else made up)
   --mb N        how much of them at most (default 8)
   --rounds N    (default 5)
-  --only NAME,...  beside gaoya, of gaoya-lower, gaoya-chars3, gaoya-minhash64, gaoya-minhash32,
+  --only NAME,...  in addition to gaoya, of gaoya-lower, gaoya-chars3, gaoya-minhash64, gaoya-minhash32,
                 web-simhash, loop, sketch, and recipes of this crate (default all)
 ";
 

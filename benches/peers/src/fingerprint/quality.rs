@@ -21,7 +21,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Reads them, where they are at hand.
+    /// Reads the documents and their known pairs; `None` if they are not available.
     pub(crate) fn read() -> Option<Known> {
         let (documents, pairs) = texts::with_pairs()?;
         let (mut texts, mut numbers, mut seen) = (Vec::new(), HashMap::new(), HashSet::new());
