@@ -34,7 +34,7 @@ fn main() -> Result<()> {
                 break;
             }
             for visited in visit_all(&store, &urls, day)? {
-                println!("  {:<36}  {}", visited.url, visited.told());
+                println!("  {:<36}  {}", visited.url, visited.summary());
                 match visited.days_to_next() {
                     Some(days) => due.insert(visited.url, day + days),
                     None => due.remove(visited.url),
@@ -119,8 +119,8 @@ impl Visited {
         if self.outcome.copies.is_empty() { self.links } else { &[] }
     }
 
-    fn told(&self) -> String {
-        let mut told = match self.outcome.verdict {
+    fn summary(&self) -> String {
+        let mut summary = match self.outcome.verdict {
             Verdict::Same(_) => return "unchanged".to_owned(),
             Verdict::Reverted { to, .. } => {
                 format!("back to what it was on day {}", to.as_ms() / DAY)
@@ -128,11 +128,11 @@ impl Visited {
             other => other.to_string(),
         };
         if let Some(original) = self.outcome.copies.first() {
-            told += &format!(", a copy of {}", original.url);
+            summary += &format!(", a copy of {}", original.url);
         }
         for near in &self.outcome.near {
-            told += &format!(", {} bits away from {}", near.distance, near.url);
+            summary += &format!(", {} bits away from {}", near.distance, near.url);
         }
-        told
+        summary
     }
 }

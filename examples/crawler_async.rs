@@ -31,15 +31,15 @@ async fn crawl(store: &Store) -> Result<()> {
     visits.spawn(visit(store.clone(), web::START));
     while let Some(visited) = visits.join_next().await {
         let (url, outcome, links) = visited??;
-        let mut told = format!("{:?}", outcome.verdict);
+        let mut summary = format!("{:?}", outcome.verdict);
         for copy in &outcome.copies {
-            told += &format!(", a copy of {}", copy.url);
+            summary += &format!(", a copy of {}", copy.url);
         }
         for near in &outcome.near {
-            told += &format!(", {} bits away from {}", near.distance, near.url);
+            summary += &format!(", {} bits away from {}", near.distance, near.url);
         }
-        println!("{url}: {told}");
-        // The links of a copy lead where those of the original lead, or on and on.
+        println!("{url}: {summary}");
+        // A copy has the links of its original, or leads into an endless space of copies.
         if !outcome.copies.is_empty() {
             continue;
         }

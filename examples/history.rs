@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         content(22, PAID),
         content(29, FREE),
     ])?;
-    // A visit that is told of later, from an archive perhaps, takes its place in the history.
+    // A visit that is observed late, for example from an archive, is inserted by its time.
     store.observe(content(19, PAID))?;
 
     // Answers of one snapshot agree with each other, whatever is observed meanwhile.
