@@ -126,7 +126,7 @@ class Comparer:
         return distance is not None and distance <= self.epochs[known.content.epoch].minor
 
     def distance(self, known: Known, now: dict[int, Content]) -> int | None:
-        """In the epoch of what is known, if it tells of changes and both have a fingerprint of it."""
+        """The distance in the epoch of `known`; None unless both have a fingerprint in that epoch."""
         _, fingerprint, epoch = known.content
         other = now[epoch].fingerprint if epoch in now else None
         if fingerprint is None or other is None:
@@ -142,26 +142,26 @@ class Comparer:
             for known in sorted(best(seen), key=Known.key)
             if self.epochs[known.content.epoch].role != "near"
         }
-        versions = at_hand(before.contents)
+        versions = recent_versions(before.contents)
         last = [known for known in versions if known in before.last_version()]
         by_epoch = {known.content.epoch: self.distance(known, now) for known in last}
-        told = {epoch: by for epoch, by in by_epoch.items() if by is not None}
-        newest = max(told, key=lambda epoch: epoch & 0xFFFFFF, default=None)
-        distance = None if newest is None else told[newest]
+        distances = {epoch: by for epoch, by in by_epoch.items() if by is not None}
+        newest = max(distances, key=lambda epoch: epoch & 0xFFFFFF, default=None)
+        distance = None if newest is None else distances[newest]
         if not before.is_gone:
             if digest is not None and any(known.content.digest == digest for known in last):
                 return "unchanged", distance
-            if newest is not None and told[newest] <= self.epochs[newest].minor:
+            if newest is not None and distances[newest] <= self.epochs[newest].minor:
                 return "unchanged", distance
-            if newest is None and not self.told_by_digests(last, now, digest):
+            if newest is None and not self.digests_decide(last, now, digest):
                 return None, None
             versions = [known for known in versions if known not in last]
         is_back = any(self.is_like(known, now, digest) for known in versions)
         return ("returned" if is_back else "changed"), distance
 
     @staticmethod
-    def told_by_digests(last: list[Known], now: dict[int, Content], digest: bytes | None) -> bool:
-        """Whether both have two digests, and no fingerprint in an epoch of both."""
+    def digests_decide(last: list[Known], now: dict[int, Content], digest: bytes | None) -> bool:
+        """Whether digests decide: both have one, and an epoch of both has no fingerprint."""
         bare = [
             known
             for known in last
@@ -180,7 +180,7 @@ def best(contents: list[Known]) -> list[Known]:
     return list(found.values())
 
 
-def at_hand(contents: list[Known]) -> list[Known]:
+def recent_versions(contents: list[Known]) -> list[Known]:
     """The last eight versions: what has one digest, or one time and no digest, is one."""
     versions: set[Any] = set()
     found = []

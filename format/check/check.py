@@ -117,8 +117,8 @@ class Checks:
                 store.shown = set(parsers.shown)
                 stores.append(store)
             if say:
-                told = ", ".join(f"{count} {what}" for what, count in store.census.items())
-                print(f"{files.path.name}: {len(files.segment_rows)} segments, {told}")
+                census = ", ".join(f"{count} {what}" for what, count in store.census.items())
+                print(f"{files.path.name}: {len(files.segment_rows)} segments, {census}")
         return stores
 
 

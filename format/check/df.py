@@ -24,7 +24,7 @@ def check(parsers: Parsers, path: Path, data: bytes, words: tuple[str, ...] = ()
     require(all(1 <= count <= trailer.num_documents for count in counts), "numbers of documents")
     (line,) = tool.says("df", "show", path)
     known_by = f"{trailer.checksum:016x}"
-    told = {
+    expected = {
         "table": known_by,
         "features": trailer.features,
         "documents": trailer.num_documents,
@@ -33,7 +33,7 @@ def check(parsers: Parsers, path: Path, data: bytes, words: tuple[str, ...] = ()
         "left_out_terms": trailer.num_left_out,
         "file_bytes": len(data),
     }
-    same(told, {key: line[key] for key in told}, "df show", path.name)
+    same(expected, {key: line[key] for key in expected}, "df show", path.name)
     for bar in line["by_documents"]:
         least = bar["from_documents"]
         same(sum(least <= count < 10 * least for count in counts), bar["terms"], "documents of terms")

@@ -81,7 +81,7 @@ def check_tag(raw: Any) -> None:
 
 
 def decode(entries: list[Any]) -> list[Entry]:
-    """A list of entries, each of which is told by the one before."""
+    """Decodes a list of entries; each is stored as its difference from the one before."""
     time, status, date, content = 0, None, None, None
     found = []
     for number, raw in enumerate(entries):

@@ -199,7 +199,7 @@ def snake(name: str) -> str:
 
 
 def check_bits(pages: dict[str, Any]) -> None:
-    """Fields of bits must fill whole bytes: which bits they take is not told by positions."""
+    """Checks that bit fields fill whole bytes, since offsets do not show which bits they take."""
 
     def check(page: dict[str, Any], name: str) -> None:
         bits = 0

@@ -126,7 +126,7 @@ def deletions(store: Path) -> None:
 
 
 def epochs(store: Path) -> None:
-    """Four epochs, one of which has ended, one with a table, one for each role; fingerprints anew."""
+    """Four epochs: one ended, one with a table, one for each role. Fingerprints are restated."""
     texts = [seen(f"https://texts.example/{n}", n, text=text) for n, text in enumerate(TEXTS)]
     ingest(store, texts + kinds())
     counted, table = store.parent / "counted.df", store.parent / "words.df"
@@ -162,7 +162,7 @@ def long(store: Path) -> None:
 
 
 def rotations(store: Path) -> None:
-    """So many fingerprints that a segment has tables of them."""
+    """Enough fingerprints for a segment to have tables."""
     ingest(store, spread(1_500, 8), verb="load")
     ingest(store, spread(100, 9))
 

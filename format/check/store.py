@@ -122,12 +122,13 @@ class Store:
         lines = tool.says("epoch", "list", "-s", self.path)
         ended = [line.pop("state") == "ended" for line in map(dict, lines)]
         same([epoch.has_ended for epoch in self.epochs], ended, "ended epochs")
-        told = [{k: v for k, v in line.items() if k not in ("state", "fingerprints")} for line in lines]
-        same([tool.epoch_line(epoch) for epoch in self.epochs], told, "epochs")
-        # How many bits are reserved, an export says.
+        left_out = ("state", "fingerprints")
+        printed = [{k: v for k, v in line.items() if k not in left_out} for line in lines]
+        same([tool.epoch_line(epoch) for epoch in self.epochs], printed, "epochs")
+        # Only an export has the number of reserved bits.
         lines = [line for line in tool.says("export", "-s", self.path) if "minor" in line]
-        told_bits = [line.get("reserved", 0) for line in lines]
-        same([epoch.number >> 24 for epoch in self.epochs], told_bits, "reserved bits")
+        exported_bits = [line.get("reserved", 0) for line in lines]
+        same([epoch.number >> 24 for epoch in self.epochs], exported_bits, "reserved bits")
 
     def check_snapshot(self, rows: list[Any]) -> None:
         data = self.files.data.get("SNAPSHOT")
@@ -136,9 +137,9 @@ class Store:
         snapshot, settings = self.parsers.parse("snapshot", data), self.files.settings
         same(zlib.crc32(data[:-4]), snapshot.checksum, "checksum of SNAPSHOT")
         rest = snapshot.rest
-        told = (rest.store, rest.url_seed, rest.url_hash_bits)
+        stored = (rest.store, rest.url_seed, rest.url_hash_bits)
         expected = tuple(settings[name] for name in ("store_id", "url_seed", "url_hash_bits"))
-        same(told, expected, "settings in SNAPSHOT")
+        same(stored, expected, "settings in SNAPSHOT")
         epochs = [epoch_of(of.epoch) for of in rest.epochs]
         same(epochs, self.epochs[: len(epochs)], "epochs in SNAPSHOT")
         # One that began since then was one change.
@@ -174,7 +175,7 @@ class Store:
         return [url for url in self.entries if surt.covers(prefix, surt.key(url))]
 
     def add(self, url: str, entries: list[Entry]) -> Head:
-        """Gives a page more entries, none of which it has."""
+        """Adds entries to a page, which must not have them yet."""
         all = sorted({*self.entries.get(url, []), *entries}, key=Entry.key)
         same(len(all), len(self.entries.get(url, [])) + len(entries), url, "entries")
         self.entries[url] = all
@@ -200,8 +201,8 @@ class Store:
         table, settings = segment.table, self.files.settings
         same(segment.parsed.trailer.checksum, row.file_checksum, "checksum of a segment")
         same(segment.parsed.head.store, settings["store_id"], "store of a segment")
-        told = (table.first_operation, table.last_operation)
-        same(told, (row.first_operation, row.last_operation), "operations of a segment")
+        operations = (table.first_operation, table.last_operation)
+        same(operations, (row.first_operation, row.last_operation), "operations of a segment")
         same(row.first_operation, self.last_operation + 1, "first operation of a segment")
         self.segments.append(segment)
         self.last_operation = row.last_operation
@@ -279,8 +280,8 @@ class Store:
         found = (row.changes, row.dated, row.returns, row.interval, row.unchanged)
         if head is None:
             same(flags, (False,) * 4, page.url, "flags")
-            told = (row.last_visit, row.host_slot, row.weight, row.failing, *found)
-            same(told, (0,) * 9, page.url, "schedule of a page that is not known")
+            stored = (row.last_visit, row.host_slot, row.weight, row.failing, *found)
+            same(stored, (0,) * 9, page.url, "schedule of a page that is not known")
             return
         visits = sum(entry.is_visit for entry in page.entries)
         is_failing = head.last.seen == "failed"
@@ -299,11 +300,11 @@ class Store:
         same(row.failing, failing, page.url, "failing for")
 
     def check_inspected(self, segment: Segment) -> None:
-        """What the tool says of a segment is what stands in its file."""
+        """Compares what the tool prints about a segment with its file."""
         (line,) = tool.says("inspect", "segment", segment.number, "-s", self.path)
         table = segment.table
         times = [table.first_time, table.last_time] if table.num_visits else [None, None]
-        told = {
+        expected = {
             "segment": segment.parsed.head.segment,
             "size_bytes": len(segment.data),
             "level": table.tier,
@@ -320,7 +321,7 @@ class Store:
             "longest_list": table.longest_list,
             "forgotten_prefixes": len(segment.body("tombstones").tombstones),
         }
-        same(told, {key: line[key] for key in told}, "inspect segment", segment.number)
+        same(expected, {key: line[key] for key in expected}, "inspect segment", segment.number)
         same([*times, table.written], [tool.time_of(line[k]) for k in ("first", "last", "created")])
         names = {epoch.number: epoch.name for epoch in self.epochs}
         sections = [
@@ -334,8 +335,8 @@ class Store:
             }
             for (kind, _, epoch), section in segment.sections.items()
         ]
-        told_sections = [{k: v for k, v in of.items() if k != "space"} for of in line["sections"]]
-        same(sections, told_sections, "sections of", segment.number)
+        printed_sections = [{k: v for k, v in of.items() if k != "space"} for of in line["sections"]]
+        same(sections, printed_sections, "sections of", segment.number)
         shapes = [
             {
                 "epoch": names[epoch],
@@ -344,12 +345,13 @@ class Store:
             }
             for epoch in segment.epochs
         ]
-        told_shapes = [{k: v for k, v in of.items() if k != "size_bytes"} for of in line["tables"]]
-        same(shapes, told_shapes, "tables of", segment.number)
+        printed_shapes = [{k: v for k, v in of.items() if k != "size_bytes"} for of in line["tables"]]
+        same(shapes, printed_shapes, "tables of", segment.number)
 
     def replay(self, frames: list[tuple[int, bytes]]) -> None:
-        """The operations of a journal table, the first of which follows on what is known."""
-        told = {line["operation"]: line for line in tool.says("tail", "-n", 1_000_000, "-s", self.path)}
+        """Applies the operations of a journal table; the first must follow the last known operation."""
+        lines = tool.says("tail", "-n", 1_000_000, "-s", self.path)
+        printed = {line["operation"]: line for line in lines}
         urls: list[str] = []
         for first, data in frames:
             frame = self.parsers.parse("frame", data)
@@ -358,7 +360,7 @@ class Store:
             for operation in frame.operations.operations:
                 self.last_operation += 1
                 self.census["operations"] += 1
-                self.apply(operation, urls, told[self.last_operation])
+                self.apply(operation, urls, printed[self.last_operation])
 
     def apply(self, operation: Any, urls: list[str], line: dict[str, Any]) -> None:
         what = operation.what.name
@@ -423,8 +425,8 @@ class Store:
         visits = sum(head.visits for head in heads)
         gone = sum(head.is_gone for head in heads)
         in_force = sum(bool(head.contents) and not head.is_gone for head in heads)
-        told = [prefix.num_pages, prefix.num_visits, prefix.num_in_force, prefix.num_gone]
-        found = [number.value for number in told]
+        numbers = [prefix.num_pages, prefix.num_visits, prefix.num_in_force, prefix.num_gone]
+        found = [number.value for number in numbers]
         same(found, [len(urls), visits, in_force, gone], "what is forgotten under a prefix")
         same(found[:2], [line["pages"], line["visits"]], "what is forgotten under a prefix")
         self.forget(urls)
@@ -446,15 +448,15 @@ class Store:
         same(self.totals(), tuple(line[key] for key in keys), "pages and visits")
 
     def check_tables(self) -> None:
-        """Tables of document frequencies, of epochs that have one."""
-        told = {line["epoch"]: line for line in tool.says("df", "list", "-s", self.path)}
+        """Checks the tables of document frequencies of the epochs that have one."""
+        printed = {line["epoch"]: line for line in tool.says("df", "list", "-s", self.path)}
         files = [name for name in self.files.data if name.endswith(".df")]
-        same(len(files), len(told), "tables of document frequencies")
+        same(len(files), len(printed), "tables of document frequencies")
         for name in files:
             epoch = self.epochs[int(name.removesuffix(".df"))]
             table = df.check(self.parsers, self.path / name, self.files.data[name])
             require(epoch.name.endswith(f" df:{table}"), name, "is not the table of", epoch.name)
-            same(told[epoch.name]["table"], table, "table of", epoch.name)
+            same(printed[epoch.name]["table"], table, "table of", epoch.name)
 
 
 def reserved_by(name: str) -> int:

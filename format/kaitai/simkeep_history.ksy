@@ -127,7 +127,7 @@ types:
       tag:
         value: 'lead.is_date ? behind_date : lead'
   entries:
-    doc: A list of entries, each told as its difference from the one before.
+    doc: A list of entries, each stored as its difference from the one before.
     params:
       - id: num_entries
         type: s4
@@ -137,7 +137,7 @@ types:
         repeat: expr
         repeat-expr: num_entries
   carried:
-    doc: What the entries of the last chunk do not tell of the page's head.
+    doc: The part of the page's head that does not follow from the entries of the last chunk.
     doc-ref: format/segment.md, Carried heads
     seq:
       - id: has_last
@@ -224,7 +224,7 @@ types:
       - id: lengths
         type: u1
         if: has_undated
-        doc: Of which lengths there are other changes or returns, 1 for the shortest.
+        doc: A bit for each length that has undated changes or returns, 1 for the shortest.
       - id: undated
         type: undated(lengths, _index)
         repeat: expr

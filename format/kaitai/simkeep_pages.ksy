@@ -1,6 +1,6 @@
 meta:
   id: simkeep_pages
-  title: The pages of a segment, and what is told of each
+  title: The pages of a segment and their records
   license: MIT
   ks-version: "0.10"
   endian: le

@@ -13,8 +13,8 @@ doc: |
   `segments/N.seg`: the operations of one range of sequence numbers, as pages in the order of their
   SURT keys, with their entries and everything that finds them. The head says what the file is, the
   trailer where the table is, the table where each section is. Every byte is part of a field here, or
-  padding. Not told here: the checksums, the order of what stands in the sections, and what follows
-  from what; the files in `format/check` compute that.
+  padding. Not described here: the checksums, the order of entries within sections, and derived
+  values; the scripts in `format/check` compute them.
 doc-ref: format/segment.md
 seq:
   - id: head

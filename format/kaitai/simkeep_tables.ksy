@@ -100,11 +100,11 @@ types:
         type: bucket_line(_index % num_lines == 0)
         size: 64
         repeat: eos
-        doc: So many lines for each bucket, those of one bucket after another.
+        doc: The lines of all buckets, `num_lines` for each bucket, bucket after bucket.
   bucket_line:
     doc: |
-      How many entries a bucket has, it does not say: the next bucket begins with the number after the
-      last one. Places that hold no entry may be anything.
+      A bucket does not store how many entries it has: its last entry is the one before the first
+      number of the next bucket. The bytes of unused places are arbitrary.
     params:
       - id: is_first
         type: bool
