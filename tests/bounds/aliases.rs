@@ -26,14 +26,14 @@ fn loaded(pages: impl Iterator<Item = (String, u64)>) -> (tempfile::TempDir, Sto
 
 fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     let (mut sites, view) = (Vec::new(), store.snapshot());
-    let told = asked.run(&view, &Progress::default(), |site| {
+    let summary = asked.run(&view, &Progress::default(), |site| {
         sites.push(site);
         ControlFlow::Continue(())
     });
-    (told.unwrap(), sites)
+    (summary.unwrap(), sites)
 }
 
-/// Beside the table of a site: what a scan takes, names, examples.
+/// Memory besides the table of a site: the scan, names and examples.
 const BESIDE_BYTES: usize = 24 << 20;
 
 #[test]
@@ -48,12 +48,12 @@ fn a_large_site_takes_the_memory_that_it_may_and_is_sampled() {
     for (memory, halved) in [(512 << 20, false), (12 << 20, true), (4 << 20, true)] {
         let asked = AliasQuery::default().memory_bytes(memory);
         let start = Instant::now();
-        let ((told, sites), most) = most_taken(|| found(&store, &asked));
+        let ((summary, sites), most) = most_taken(|| found(&store, &asked));
         println!("{memory} allowed, {most} taken, {:?}", start.elapsed());
         assert!(most < memory + BESIDE_BYTES, "{most} of {memory}");
-        assert_eq!((told.pages, told.sampled), (2 * PAGES, u64::from(halved)));
+        assert_eq!((summary.pages, summary.sampled), (2 * PAGES, u64::from(halved)));
         let [site] = &sites[..] else { panic!("{sites:?}") };
-        // What `id` tells apart is not one.
+        // `id` distinguishes pages, so no rule names it.
         let [sid] = &site.rules[..] else { panic!("{site:?}") };
         assert_eq!(sid.rule, AliasRule::Parameter("sid".to_owned()));
         assert_eq!((sid.near, site.sampled < 1.0), (sid.pairs, halved));
@@ -77,10 +77,10 @@ fn urls_of_a_thousand_parameters_take_little_more_time_than_their_bytes() {
     let (_dir, store) = loaded(pages);
     let asked = AliasQuery::default().all(true).memory_bytes(16 << 20);
     let start = Instant::now();
-    let ((told, sites), most) = most_taken(|| found(&store, &asked));
+    let ((summary, sites), most) = most_taken(|| found(&store, &asked));
     println!("{most} taken, {:?} for {all} pages", start.elapsed());
     assert!(most < (16 << 20) + BESIDE_BYTES, "{most}");
     // Some 100 to 300 µs each.
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    assert_eq!((told.pages, sites.len()), (all, 0));
+    assert_eq!((summary.pages, sites.len()), (all, 0));
 }

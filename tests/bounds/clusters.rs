@@ -16,7 +16,7 @@ use simkeep_testing::{choice, ms, small};
 
 const MEMORY_BYTES: usize = 4 << 20;
 
-/// Beside the memory that is asked for: buffers of scratch files, frames, and a page of each segment.
+/// Memory besides what is asked for: buffers of scratch files, frames, and a block of each segment.
 const BESIDE_BYTES: usize = 28 << 20;
 
 /// A store of pages with these fingerprints, ranked in their order.
@@ -46,7 +46,7 @@ fn asked(k: u32, scratch: &Path) -> Clustering {
     Clustering::within(k).memory_bytes(MEMORY_BYTES).scratch(Some(scratch.to_owned()))
 }
 
-/// The most that is taken to put so many pages into clusters and to list them in two orders.
+/// Returns the peak memory of clustering `pages` pages and listing the clusters in each order.
 fn most(pages: u64) -> usize {
     let dir = tempfile::tempdir().unwrap();
     let scratch = tempfile::tempdir().unwrap();

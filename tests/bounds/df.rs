@@ -11,16 +11,16 @@ use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::choice;
 use simkeep_testing::depth::deep;
 
-/// At depth 1; the memory is that of so many.
+/// Documents at depth 1. Fewer documents get proportionally less memory.
 const DOCUMENTS: u64 = 1_000_000;
 const WORDS: u32 = 100;
-/// Words that there are: of the rarer ones hardly half are ever met.
+/// Distinct words. Hardly half of the rarer ones occur in any document.
 const VOCABULARY: f64 = 4e7;
 const TERMS_MIN: u64 = 10_000_000;
 const MEMORY_BYTES: usize = 256 << 20;
 const BYTES_MAX: usize = 512 << 20;
 
-/// One of so many features is counted by a map as well.
+/// One in this many features is also counted in a map, to compare.
 const SAMPLED: u64 = 4096;
 
 /// Words by Zipf's law: the word of rank r with a probability of about 1/r.

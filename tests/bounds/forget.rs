@@ -1,4 +1,4 @@
-//! What it costs to forget very many prefixes, one after another, and to look pages up beside that.
+//! The cost of forgetting very many prefixes one after another, with lookups of pages in between.
 
 use std::time::{Duration, Instant};
 
@@ -48,8 +48,8 @@ fn observe(store: &Store, url: &str) {
     store.observe(Observation::content(url, ms(1), 7, Epoch::from_number(0))).unwrap();
 }
 
-/// Observes, forgets and looks up so many times. Returns what each of that took, and what lookups
-/// take once it is sealed.
+/// Observes, forgets and looks up `count` times. Returns the time of each round, and the time of the
+/// lookups of a round after the store is sealed.
 fn forget(count: usize, step: Step) -> (Duration, Duration) {
     let store = store();
     let steps: Vec<(String, Prefix)> =

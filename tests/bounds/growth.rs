@@ -64,7 +64,7 @@ fn what_is_sealed_while_others_are_merged_leaves_memory() {
     });
 }
 
-/// The most that a merge takes of so many pages.
+/// Returns the peak memory of a merge of `pages` pages.
 fn merge(pages: u64) -> usize {
     const SEGMENTS: u64 = 4;
     let dir = tempfile::tempdir().unwrap();

@@ -50,7 +50,7 @@ impl Read for Made {
     }
 }
 
-/// Reads a sitemap of so many records, and says how many bytes of memory that took.
+/// Reads a sitemap of `records` records and returns the peak memory in bytes.
 fn read(records: u64) -> usize {
     let since = Instant::now();
     let ((found, first), bytes) = most_taken(|| {

@@ -327,7 +327,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
 
 /// With `SIMKEEP_NARROW_HASHES` in the environment nearly all hashes are equal: the URL decides.
 #[test]
-fn pages_whose_hashes_collide_are_told_apart() {
+fn pages_with_colliding_hashes_stay_distinct() {
     let _alone = alone();
     let disk = SimDisk::new();
     let options = small().memtable_observations(4_000).near_limit(0);

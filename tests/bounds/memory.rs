@@ -179,8 +179,8 @@ struct Sparse {
 }
 
 impl Sparse {
-    /// With a segment of so many bytes that takes no room, of which only the head is written. None
-    /// where files cannot be as long.
+    /// Creates a sparse segment of `len` bytes, with only its head written. Returns `None` if files
+    /// cannot be that long.
     fn new(len: u64) -> Option<Sparse> {
         let dir = tempfile::tempdir().unwrap();
         let id = SEGMENTS[2];
@@ -272,7 +272,7 @@ fn memory_does_not_grow_with_the_length_of_a_sparse_section() {
     }
 }
 
-/// A million sections of which none has a byte, with checksums that hold.
+/// A million empty sections, with valid checksums.
 #[test]
 fn a_million_empty_sections_are_opened_in_under_a_second() {
     let _alone = alone();

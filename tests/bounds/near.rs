@@ -10,7 +10,7 @@ use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{create, ms, small};
 
-/// Pages that are all the same; or of which each is one of two that are.
+/// All pages have the same content, or each content is that of two pages.
 #[test]
 fn pages_that_others_lead_wait_in_bounded_memory() {
     let _alone = alone();

@@ -25,7 +25,7 @@ TEXT = "Terms of service. You may use this site as long as you behave well towar
 OFFER = "https://example.com/offer"
 OFFERS = [
     "This week we offer nine kinds of tea from the hills, and a pot of clay to drink it from.",
-    "Whoever orders three chairs until Sunday gets a table of oak, or half of its price back.",
+    "Anyone who orders three chairs by Sunday gets a table of oak, or half of its price back.",
 ]
 RULES = " ".join(f"rule{n} forbids what section{n * 7 % 41} allows" for n in range(60))
 

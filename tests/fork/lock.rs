@@ -9,7 +9,7 @@ use simkeep::{Error, Observation, Options, Store};
 use super::child::{copy_of, end, fork, split};
 
 #[test]
-fn whoever_is_refused_hears_who_has_the_store() {
+fn a_refused_open_names_the_holder_of_the_lock() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();

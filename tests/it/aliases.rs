@@ -1,4 +1,4 @@
-//! Differences between URLs that make none: what is found where it was planted, and what is told of it.
+//! Differences between URLs that do not matter: planted ones are found, with the right counts.
 
 use std::ops::ControlFlow;
 
@@ -14,11 +14,11 @@ fn store() -> Store {
 
 fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     let mut sites = Vec::new();
-    let told = asked.run(&store.snapshot(), &Progress::default(), |site| {
+    let summary = asked.run(&store.snapshot(), &Progress::default(), |site| {
         sites.push(site);
         ControlFlow::Continue(())
     });
-    (told.unwrap(), sites)
+    (summary.unwrap(), sites)
 }
 
 /// Pages of a thousand hosts, each with one rule that nearly all of its twenty pairs obey, and one that
@@ -79,8 +79,8 @@ fn planted_rules_with_exceptions_are_found_above_the_share_and_none_below() {
         Result::Ok(Observation::content(url, ms(0), *fingerprint, epoch))
     });
     store.load(observations, LoadOptions::default()).unwrap();
-    let (told, sites) = found(&store, &AliasQuery::default().k(3));
-    assert_eq!((told.rules, told.pages), (planted.len() as u64, pages.len() as u64));
+    let (summary, sites) = found(&store, &AliasQuery::default().k(3));
+    assert_eq!((summary.rules, summary.pages), (planted.len() as u64, pages.len() as u64));
     let mut rules: Vec<(String, (&str, Option<&str>))> = Vec::new();
     for site in &sites {
         for count in &site.rules {
@@ -99,14 +99,14 @@ fn planted_rules_with_exceptions_are_found_above_the_share_and_none_below() {
 }
 
 #[test]
-fn nothing_is_told_where_there_is_nothing() {
+fn no_aliases_are_reported_where_there_are_none() {
     let store = store();
     assert_eq!(found(&store, &AliasQuery::default().all(true)), (Aliases::default(), Vec::new()));
     for url in ["http://a.b/", "urn:a"] {
         store.observe(Observation::content(url, ms(0), 7, store.snapshot().near_epoch())).unwrap();
     }
-    let (told, sites) = found(&store, &AliasQuery::default().all(true).pairs(0));
-    assert_eq!((told.sites, told.pages, sites.len()), (1, 1, 0));
+    let (summary, sites) = found(&store, &AliasQuery::default().all(true).pairs(0));
+    assert_eq!((summary.sites, summary.pages, sites.len()), (1, 1, 0));
     let share = AliasQuery::default().share(f64::NAN);
     let refused = share.run(&store.snapshot(), &Progress::default(), |_| panic!());
     assert!(matches!(refused, Err(Error::InvalidOption { name: "share", .. })));
@@ -131,8 +131,8 @@ fn a_sampled_site_tells_of_some_groups_what_all_tell() {
         pages.iter().map(|url| Result::Ok(Observation::content(url, ms(0), 7, epoch)));
     store.load(observations, LoadOptions::default()).unwrap();
     let [all, some] = [512 << 20, 0].map(|memory| {
-        let (told, mut sites) = found(&store, &AliasQuery::default().memory_bytes(memory));
-        assert_eq!((told.pages, sites.len()), (16_000, 1));
+        let (summary, mut sites) = found(&store, &AliasQuery::default().memory_bytes(memory));
+        assert_eq!((summary.pages, sites.len()), (16_000, 1));
         sites.remove(0)
     });
     assert_eq!((all.sampled, some.sampled < 0.3), (1.0, true));

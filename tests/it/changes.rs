@@ -27,7 +27,7 @@ fn epochs(options: impl Into<EpochOptions>) -> Vec<EpochInfo> {
     store.snapshot().epochs().to_vec()
 }
 
-/// Content by number: the digest, and that of a fingerprint, moved by so many bits; 99 is none.
+/// Content with a digest by number (0: none) and a fingerprint shifted by `bits` (99: none).
 fn content(epoch: Epoch, bits: u32, name: u8) -> Seen {
     let fingerprint = (bits < 99).then(|| u64::MAX.checked_shl(bits).unwrap_or(0));
     let digest = (name > 0).then(|| digest(name));
@@ -86,7 +86,7 @@ fn what_is_near_one_of_the_last_versions_is_a_return() {
     many.truncate(1);
     many.extend((1..9).map(|n| seen(5 * n + 5, n.try_into().unwrap())));
     many.push(seen(0, 100));
-    // The ninth version back is not at hand any more.
+    // Only the last eight versions are compared, not the ninth.
     assert_eq!(found(&many), Some(Found::Changed(Some(45))));
 }
 
@@ -108,7 +108,7 @@ fn without_a_distance_there_is_no_evidence() {
 }
 
 #[test]
-fn contents_without_a_fingerprint_by_rule_are_told_apart_by_digest() {
+fn contents_without_a_fingerprint_are_compared_by_digest() {
     let bare = |name| content(FIRST, 99, name);
     assert_eq!(found(&[bare(1), bare(1)]), Some(Found::Unchanged));
     assert_eq!(found(&[bare(1), bare(2)]), Some(Found::Changed(None)));
@@ -209,7 +209,7 @@ fn at_128_comparisons_all_is_halved() {
     assert!(halved.counted(1.0).all(|(comparison, _)| comparison.days() == 1.0));
 }
 
-/// What a store says, sealed or not, beside what the history of the page tells.
+/// Compares the changes that a store returns, sealed or not, with those computed from the history.
 #[track_caller]
 fn agrees(store: &Store) -> Changes {
     let view = store.snapshot();

@@ -1,4 +1,4 @@
-//! A store that is made as small as it can be: the same answers, less room, whole after a crash.
+//! Compaction: the same answers, less disk space, and a sound store after a crash.
 
 use std::io::ErrorKind;
 use std::time::Duration;

@@ -17,8 +17,8 @@ const URLS: [&str; 3] = ["http://b.example/", "http://a.example/x", "http://a.ex
 struct Saw {
     page: usize,
     time: i64,
-    /// Content in an epoch, moved by so many bits, with a digest unless it is 0; with the other epoch,
-    /// too; or gone, or failed.
+    /// Content: the epoch, the shift of the fingerprint in bits (20 and more: none), the number of the
+    /// digest (0: none), and whether the other epoch has content, too. `None` is gone or failed.
     seen: Option<(u32, u32, u8, bool)>,
     failed: bool,
     weight: Option<f64>,
@@ -71,9 +71,9 @@ fn entries(snapshot: &Snapshot, url: &str, until: i64) -> Vec<Entry> {
 /// The visit whose content is in force.
 fn version(entries: &[Entry]) -> Option<Visit> {
     let visits = || entries.iter().filter_map(Entry::visit);
-    let told = visits().rfind(|visit| visit.seen != Seen::Failed)?;
+    let last = visits().rfind(|visit| visit.seen != Seen::Failed)?;
     let saw = |visit: &&Visit| matches!(visit.seen, Seen::Content(_));
-    visits().rfind(saw).filter(|_| told.seen != Seen::Gone).copied()
+    visits().rfind(saw).filter(|_| last.seen != Seen::Gone).copied()
 }
 
 /// What a store that has the entries of before says of what is in force after.
@@ -116,12 +116,12 @@ fn all_expected(
     urls.into_iter().filter_map(one).collect()
 }
 
-fn told(found: impl Iterator<Item = simkeep::Result<Difference>>) -> Vec<(String, Verdict, f64)> {
+fn rows(found: impl Iterator<Item = simkeep::Result<Difference>>) -> Vec<(String, Verdict, f64)> {
     found.map(|found| found.unwrap()).map(|f| (f.url, f.verdict, f.priority)).collect()
 }
 
-/// Each page once at a time: what is seen twice at a time has two contents, of which an observation
-/// sees one.
+/// Keeps one visit per page and time. Two visits at one time leave two contents, but an observation
+/// has only one.
 fn once(all: Vec<Saw>) -> Vec<Saw> {
     let mut seen = BTreeSet::new();
     all.into_iter().filter(|saw| seen.insert((saw.page, saw.time))).collect()
@@ -141,9 +141,9 @@ proptest! {
         let common = &before[..common.min(before.len())];
         let after = once([common, &after].concat());
         let [old, new] = [&before, &after].map(|all| store(all, role).snapshot());
-        let diff = told(new.diff(&old, None).unwrap());
+        let diff = rows(new.diff(&old, None).unwrap());
         prop_assert_eq!(diff, all_expected((&old, i64::MAX), (&new, i64::MAX), role));
-        let diff = told(Diff::between(&new, ms(since), ms(until), None));
+        let diff = rows(Diff::between(&new, ms(since), ms(until), None));
         prop_assert_eq!(diff, all_expected((&new, since.min(until)), (&new, until), role));
         // Exactly, it is the entries.
         let all = |snapshot: &Snapshot| -> BTreeSet<(String, Entry)> {
@@ -183,8 +183,9 @@ fn epochs_of_two_stores_are_the_same_if_their_names_are() {
     let found: Vec<Difference> = diff.map(|found| found.unwrap()).collect();
     let distance =
         |found: &Difference| found.verdict.distance().map(|d| (d.bits, d.epoch.number()));
-    let told: Vec<_> = found.iter().map(|found| (found.url.as_str(), distance(found))).collect();
-    assert_eq!(told, [(URLS[1], Some((1, 1))), (URLS[2], None)]);
+    let distances: Vec<_> =
+        found.iter().map(|found| (found.url.as_str(), distance(found))).collect();
+    assert_eq!(distances, [(URLS[1], Some((1, 1))), (URLS[2], None)]);
     assert_eq!(found[1].after.unwrap().epoch.number(), 2);
     let exact = ExactDiff::of(&one.snapshot(), &other.snapshot(), None).unwrap();
     assert_eq!(exact.count(), 2);

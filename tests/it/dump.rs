@@ -56,7 +56,7 @@ fn histories(path: &Path, seed: u64) -> u64 {
     id
 }
 
-/// A store with so many pages, every tenth with the fingerprint of another, in one segment.
+/// Creates a store of `count` pages in one segment; every tenth has the fingerprint of another.
 fn pages(path: &Path, count: u64, options: Options) -> u64 {
     let store = Store::create(path, options.background(false)).unwrap();
     let mut choice = choice(count);
@@ -78,7 +78,7 @@ fn pages(path: &Path, count: u64, options: Options) -> u64 {
     id
 }
 
-/// So many, and fewer of a large file.
+/// Returns the number of tries: `most` at depth 1, a tenth of that for a large file.
 fn tries(bytes: &[u8], most: u64) -> u64 {
     if bytes.len() < 1 << 20 { deep(most) } else { deep(most / 10) }
 }
@@ -103,7 +103,7 @@ fn stores(directory: &Path) -> Vec<(PathBuf, u64)> {
 }
 
 #[test]
-fn every_byte_of_a_segment_is_told_once_and_from_any_place_on() {
+fn a_dump_covers_every_byte_once_from_any_offset() {
     let directory = tempfile::tempdir().unwrap();
     let mut kinds = std::collections::BTreeSet::new();
     for (path, id) in stores(directory.path()) {
@@ -146,7 +146,7 @@ fn every_byte_of_a_segment_is_told_once_and_from_any_place_on() {
 }
 
 #[test]
-fn damage_is_named_in_its_place_and_the_rest_is_told() {
+fn a_dump_marks_damage_and_decodes_the_rest() {
     let directory = tempfile::tempdir().unwrap();
     let (mut tried, mut found) = (0, 0);
     for (path, id) in stores(directory.path()) {

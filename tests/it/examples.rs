@@ -1,4 +1,4 @@
-//! The examples run, and print what they should. `cargo test` builds them beside the tests.
+//! The examples run, and print what they should. `cargo test` builds them with the tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ fn lines_in(folder: &Path, example: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_crawler_tells_what_became_of_each_page() {
-    let told = [
+fn the_crawler_prints_the_outcome_of_each_page() {
+    let expected = [
         "day 1",
         "  https://example.com/                  new",
         "  https://example.com/calendar?month=1  new",
@@ -45,15 +45,15 @@ fn the_crawler_tells_what_became_of_each_page() {
         "day 3",
         "  https://example.com/news              back to what it was on day 1",
     ];
-    assert_eq!(lines("crawler"), told);
+    assert_eq!(lines("crawler"), expected);
 }
 
 #[test]
 fn the_crawler_in_tokio_follows_no_links_of_copies() {
-    let mut told = lines("crawler_async");
+    let mut printed = lines("crawler_async");
     // Tasks end in any order.
-    told.sort();
-    let all = [
+    printed.sort();
+    let expected = [
         "https://example.com/: New",
         "https://example.com/calendar?month=1: New",
         "https://example.com/calendar?month=2: New, a copy of https://example.com/calendar?month=1",
@@ -62,12 +62,12 @@ fn the_crawler_in_tokio_follows_no_links_of_copies() {
         "https://example.com/terms: New",
         "https://example.org/rules: New, 2 bits away from https://example.com/terms",
     ];
-    assert_eq!(told, all);
+    assert_eq!(printed, expected);
 }
 
 #[test]
 fn a_history_says_what_each_visit_meant() {
-    let told = [
+    let expected = [
         "1970-01-02T00:00:00Z: new",
         "1970-01-09T00:00:00Z: same (fingerprint)",
         "1970-01-16T00:00:00Z: failed",
@@ -79,7 +79,7 @@ fn a_history_says_what_each_visit_meant() {
         "on day 25, what was seen on day 22 was in force",
         "6 visits, the last on day 29",
     ];
-    assert_eq!(lines("history"), told);
+    assert_eq!(lines("history"), expected);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! I-Match, beside what its documentation says in the fewest lines.
+//! I-Match, compared with a minimal implementation of its documentation.
 
 use std::collections::BTreeSet;
 

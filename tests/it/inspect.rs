@@ -1,6 +1,6 @@
-//! What is seen by looking inside a store is what is in it, found in the slowest way.
+//! What inspection reports of a store is what the slowest possible search finds in it.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -143,7 +143,7 @@ fn check_traces(view: &Snapshot) {
         let Some(trace) = trace else { continue };
         assert_eq!(trace.history, view.history(url).unwrap());
         let entries: usize = trace.records.iter().map(|record| record.entries).sum();
-        // One that is told again may be in two records.
+        // An entry that is observed again may be in two records.
         assert!(entries >= trace.history.len());
         let (last, others) = trace.records.split_last().unwrap();
         assert!(last.is_first || trace.records.len() > 1 || !trace.history.is_empty());
@@ -160,8 +160,8 @@ fn check_traces(view: &Snapshot) {
             numbers += 1;
             assert_eq!(number, numbers);
             let distance = version.verdict.distance();
-            let (bits, told) = (version.differing, distance.map(|distance| distance.bits));
-            assert_eq!(bits.map(u64::count_ones), told, "{version:?} of {versions:#?}");
+            let (bits, reported) = (version.differing, distance.map(|distance| distance.bits));
+            assert_eq!(bits.map(u64::count_ones), reported, "{version:?} of {versions:#?}");
             if let (Some(before), Some(content)) = (version.back_to, version.visit.seen.content()) {
                 let is_of = |v: &&Version| v.kind == VersionKind::Content(before);
                 let before = versions.iter().find(is_of).unwrap();

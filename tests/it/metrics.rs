@@ -1,4 +1,4 @@
-//! What an open store tells a monitoring system.
+//! Metrics that an open store records.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,8 +15,8 @@ use simkeep_testing::{in_repository, ms, on, small};
 
 const F: u64 = 0x0123_4567_89ab_cdef;
 
-/// A new store, and what it tells since it was opened.
-fn told(disk: Arc<dyn Disk>, options: Options) -> (Store, Recording) {
+/// Creates a store, and returns it with the recording of its metrics.
+fn recorded(disk: Arc<dyn Disk>, options: Options) -> (Store, Recording) {
     let recording = Recording::default();
     let store = with_local_recorder(&recording, || Store::create(disk, options)).unwrap();
     (store, recording)
@@ -35,7 +35,7 @@ fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_
 
 #[test]
 fn each_verdict_is_counted() {
-    let (store, recording) = told(on(&SimDisk::new()), small());
+    let (store, recording) = recorded(on(&SimDisk::new()), small());
     let url = "http://a.example/";
     let visits = [
         (Observation::not_modified("http://b.example/", ms(1)), "unseen"),
@@ -98,7 +98,7 @@ fn what_the_disk_is_given_is_counted_by_kinds_of_file() {
 
 #[test]
 fn searches_that_leave_something_out_are_counted() {
-    let (store, recording) = told(on(&SimDisk::new()), small().near_limit(2));
+    let (store, recording) = recorded(on(&SimDisk::new()), small().near_limit(2));
     let cut = name("simkeep_search_cut_total", "");
     for n in 0..3 {
         store.observe(content(&format!("http://a.example/{n}"), 1, F, n)).unwrap();
@@ -118,7 +118,7 @@ fn searches_that_leave_something_out_are_counted() {
 #[test]
 fn a_store_that_accepts_nothing_more_says_so() {
     let disk = SimDisk::new();
-    let (store, recording) = told(on(&disk), small());
+    let (store, recording) = recorded(on(&disk), small());
     let poisoned = name("simkeep_poisoned", "");
     store.observe(content("http://a.example/", 1, F, 1)).unwrap();
     assert_eq!(recording.gauge(&poisoned), 0.0);
@@ -126,7 +126,7 @@ fn a_store_that_accepts_nothing_more_says_so() {
     store.observe(content("http://a.example/", 2, F, 1)).unwrap_err();
     assert!(matches!(store.flush(), Err(Error::Poisoned(_))));
     assert_eq!(recording.gauge(&poisoned), 1.0);
-    // Whoever is refused meanwhile does not say otherwise.
+    // A refused open of the same store does not reset the gauge.
     let again = with_local_recorder(&recording, || Store::open(on(&disk), small()));
     assert!(again.is_err());
     assert_eq!(recording.gauge(&poisoned), 1.0);
@@ -140,7 +140,7 @@ fn writers_that_wait_are_timed() {
         }
     });
     let options = small().background(true).memtable_observations(4);
-    let (store, recording) = told(Arc::new(slow), options);
+    let (store, recording) = recorded(Arc::new(slow), options);
     let urls = Vec::from_iter((0..64).map(|n| format!("http://a.example/{n}")));
     let visits = Vec::from_iter(urls.iter().map(|url| content(url, 1, F, 1)));
     store.observe_batch(&visits).unwrap();
@@ -148,8 +148,8 @@ fn writers_that_wait_are_timed() {
 }
 
 #[test]
-fn all_that_is_told_is_listed_and_all_that_is_listed_is_told() {
-    let (_store, recording) = told(on(&SimDisk::new()), small());
+fn recorded_metrics_are_exactly_the_listed_ones() {
+    let (_store, recording) = recorded(on(&SimDisk::new()), small());
     let listed = ALL.iter().flat_map(|of| match of.label {
         None => vec![name(of.name, "")],
         Some((label, values)) => {

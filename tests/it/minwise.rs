@@ -1,4 +1,4 @@
-//! Minwise fingerprints, beside what their documentation says in the fewest lines.
+//! Minwise fingerprints, compared with a minimal implementation of their documentation.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The operations of the journal are those that were acknowledged, with the verdicts that were given.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use simkeep::disk::SimDisk;
 use simkeep::inspect::{LoggedOperation, OperationKind, Operations, Overview};
@@ -70,22 +70,22 @@ fn check(expected: &Expected, found: &[LoggedOperation]) {
     };
     match (expected, &first.kind) {
         (Expected::Visit(url, visit, verdict), _) => {
-            // What is given beside a visit that is known already is an operation all the same.
-            let beside = usize::from(*verdict != Verdict::Known);
+            // A weight or class that comes with a known visit is still an operation.
+            let visits = usize::from(*verdict != Verdict::Known);
             for (at, operation) in found.iter().enumerate() {
                 let OperationKind::Entry { url: of, entry } = &operation.kind else {
                     panic!("no entry")
                 };
                 assert_eq!(of, url);
-                assert_eq!(entry.visit().is_some(), at < beside);
-                if let HistoryEntry::Visit { verdict: told, meaning, .. } = entry {
-                    assert_eq!((entry.entry(), told), (*visit, verdict));
+                assert_eq!(entry.visit().is_some(), at < visits);
+                if let HistoryEntry::Visit { verdict: logged, meaning, .. } = entry {
+                    assert_eq!((entry.entry(), logged), (*visit, verdict));
                     assert_eq!(meaning.is_some(), verdict.distance().is_some());
                 }
             }
         }
-        (Expected::Forgot(url, visits), OperationKind::Forget { url: of, visits: told }) => {
-            assert_eq!((of, told, found.len()), (url, visits, 1));
+        (Expected::Forgot(url, visits), OperationKind::Forget { url: of, visits: logged }) => {
+            assert_eq!((of, logged, found.len()), (url, visits, 1));
         }
         (
             Expected::ForgotPrefix(prefix, pages, visits),

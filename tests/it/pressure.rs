@@ -46,7 +46,7 @@ fn writers_do_not_wait_for_merges_that_are_not_due() {
     });
 }
 
-/// Many segments are due to be merged, and there is no room for it.
+/// Many segments are due to be merged, and the disk is too full for it.
 #[test]
 fn writers_do_not_wait_for_merges_that_do_not_go() {
     in_time(|| {
@@ -162,7 +162,7 @@ fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
         }
         let other = store.clone();
         let thread = std::thread::spawn(move || {
-            // Done, or told that the store is closed.
+            // Succeeds, or fails because the store is closed.
             let _ = other.seal();
         });
         store.close().unwrap();
@@ -212,7 +212,7 @@ fn a_merge_at_rest_gives_way_to_those_that_are_due() {
                 matches!(name, Some(Name::SegmentNew(_))) && kind == OpKind::Open(Access::Create);
             begins && std::thread::current().name() == Some("simkeep-merge")
         });
-        // Three segments with the same pages: not due, and a waste of room.
+        // Three segments with the same pages: not due, and a waste of space.
         let visit = |round: i64, pages: i64| {
             let urls: Vec<String> = (0..pages).map(|i| format!("http://a.example/{i}")).collect();
             let batch: Vec<_> = urls.iter().map(|url| Observation::gone(url, ms(round))).collect();
@@ -240,7 +240,7 @@ fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it()
             let before = last.lock().unwrap().replace((kind, name));
             let is_named = before == Some((OpKind::Rename(Name::Catalog), Some(Name::CatalogNew)));
             if is_named && kind == OpKind::SyncDir(Dir::Root) {
-                // It has the name, and whoever makes it has not said yet that it is the one.
+                // The new catalog has its name, but the purge has not switched to it yet.
                 renamed.send(()).unwrap();
                 std::thread::sleep(Duration::from_millis(300));
             }

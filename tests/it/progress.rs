@@ -53,7 +53,7 @@ fn is_cancelled<T: std::fmt::Debug>(ended: Result<T>) {
 }
 
 #[test]
-fn whatever_takes_long_stops_when_it_is_told_to() {
+fn long_operations_stop_when_cancelled() {
     let disk = SimDisk::new();
     let store = segments(&disk);
     let before = dump(&store.snapshot()).unwrap();
@@ -114,7 +114,7 @@ fn what_is_done_grows_to_all_of_it() {
     most.store(0, Ordering::Relaxed);
     store.merge(&watched).unwrap();
     whole(&watched, Stage::Merging);
-    // The end says by itself that all is done; what was told before it says how far it had come.
+    // The end always reports that all is done. The last report before it shows how far it had come.
     let most = most.load(Ordering::Relaxed);
     assert!(most > PAGES, "{most} of {}", 2 * PAGES);
     let pages = store.stats().unwrap().pages;

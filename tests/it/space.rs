@@ -1,4 +1,4 @@
-//! How much room a store takes.
+//! The disk space of a store.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -88,7 +88,7 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
         assert!(ratio < 1.3, "{visits} visits: {ratio:.2} times");
         // The catalog has room for two journals, and some.
         let journal = all - at_rest;
-        assert!(journal < 8 << 20, "{journal} bytes beside the segments");
+        assert!(journal < 8 << 20, "{journal} bytes besides the segments");
     }
 }
 

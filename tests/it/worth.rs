@@ -17,7 +17,7 @@ fn store() -> Store {
     create(&SimDisk::new(), small())
 }
 
-/// A fingerprint so many bits from 0.
+/// Returns a fingerprint `bits` bits from 0.
 fn fingerprint(bits: u32) -> u64 {
     u64::MAX.checked_shl(64 - bits).unwrap_or(0)
 }
@@ -52,17 +52,17 @@ fn worth(seen: &[Seen]) -> (bool, f64) {
 }
 
 #[test]
-fn content_is_novel_that_is_far_from_all_versions_at_hand() {
+fn content_far_from_the_last_versions_is_novel() {
     let novel = |seen: &[Seen]| worth(seen).0;
     let of = |bits: &[u32]| novel(&bits.iter().map(|bits| content(*bits)).collect::<Vec<_>>());
     assert!(of(&[0]) && of(&[0, 4]) && of(&[0, 20, 40]) && of(&[0, 20, 4]));
     // Up to 3 bits are a minor change, of the version before and of any other.
     assert!(!of(&[0, 0]) && !of(&[0, 3]) && !of(&[0, 20, 3]) && !of(&[0, 20, 40, 18]));
     assert!(!of(&[0, 20, 0]));
-    // The ninth version back is not at hand any more.
+    // Only the last eight versions are compared, not the ninth.
     let versions = |count| (0..count).map(|n| 5 * n).chain([0]).collect::<Vec<_>>();
     assert!(!of(&versions(8)) && of(&versions(9)));
-    // A page that is gone has no version in force, and has the last ones at hand.
+    // A page that is gone has no version in force; its last versions are still compared.
     assert!(novel(&[Seen::Gone, content(0)]) && novel(&[content(0), Seen::Gone, content(20)]));
     assert!(!novel(&[content(0), Seen::Gone, content(3)]));
     assert!(!novel(&[content(0), Seen::Gone, content(0)]));
@@ -74,7 +74,7 @@ fn content_is_novel_that_is_far_from_all_versions_at_hand() {
 }
 
 #[test]
-fn without_a_distance_content_is_novel_of_which_no_version_at_hand_has_the_digest() {
+fn without_a_distance_content_with_a_new_digest_is_novel() {
     let novel = |seen: &[Seen]| worth(seen).0;
     let (one, two) = (Some(digest(1)), Some(digest(2)));
     assert!(
@@ -92,7 +92,7 @@ fn without_a_distance_content_is_novel_of_which_no_version_at_hand_has_the_diges
 }
 
 #[test]
-fn what_is_minor_is_told_by_the_epoch_and_of_several_by_the_newest_of_the_version_in_force() {
+fn the_newest_epoch_of_a_version_decides_what_is_minor() {
     use simkeep::fingerprint::Bands;
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
     let options = EpochOptions::from(Role::Both).bands(Bands { minor: 9, moderate: 20 });
@@ -161,7 +161,7 @@ fn a_priority_goes_by_the_weight_in_force_after_the_visit() {
 }
 
 #[test]
-fn a_late_visit_is_worth_nothing_and_is_at_hand_for_the_next() {
+fn a_late_visit_is_worth_nothing_but_counts_in_later_comparisons() {
     let store = store();
     let observe = |time, bits| store.observe(visit(time, content(bits)).weight(2.0)).unwrap();
     let worth = |outcome: Outcome| (outcome.verdict, outcome.novel, outcome.priority);
@@ -181,8 +181,8 @@ fn a_late_visit_is_worth_nothing_and_is_at_hand_for_the_next() {
     assert!(!observe(50, 61).novel);
 }
 
-/// What an outcome says of the page alone.
-fn told(outcome: &Outcome) -> (Verdict, bool, f64) {
+/// The fields of an outcome that depend on the page alone.
+fn page_fields(outcome: &Outcome) -> (Verdict, bool, f64) {
     (outcome.verdict, outcome.novel, outcome.priority)
 }
 
@@ -201,7 +201,7 @@ proptest! {
 
     /// In the memtable, from a segment, from a journal that is read again, and in one batch.
     #[test]
-    fn worth_is_told_by_the_visits_before_and_not_by_where_they_are(
+    fn worth_depends_on_earlier_visits_and_not_on_their_storage(
         seen in prop::collection::vec((seen(), prop::option::of(1..9_u8)), 1..14),
     ) {
         let observations: Vec<_> = (0..)
@@ -212,15 +212,15 @@ proptest! {
             })
             .collect();
         let expected: Vec<_> = store().observe_batch(&observations).unwrap();
-        let expected: Vec<_> = expected.iter().map(told).collect();
+        let expected: Vec<_> = expected.iter().map(page_fields).collect();
         let sealing = store();
         let (disk, options) = (SimDisk::new(), small().memtable_observations(1000));
         let mut replaying = create(&disk, options.clone());
         for (observation, expected) in observations.iter().zip(&expected) {
-            prop_assert_eq!(&told(&sealing.observe(*observation).unwrap()), expected);
+            prop_assert_eq!(&page_fields(&sealing.observe(*observation).unwrap()), expected);
             sealing.seal().unwrap();
             sealing.merge(&Progress::default()).unwrap();
-            prop_assert_eq!(&told(&replaying.observe(*observation).unwrap()), expected);
+            prop_assert_eq!(&page_fields(&replaying.observe(*observation).unwrap()), expected);
             drop(replaying);
             replaying = open(&disk, options.clone());
         }

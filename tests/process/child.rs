@@ -11,22 +11,22 @@ use std::time::Duration;
 
 use super::{crawl, full_disk, live, lock_removed, power, race, strace, truncated};
 
-/// Tells the child its role and what belongs to it, line by line.
-const TOLD: &str = "SIMKEEP_CHILD";
+/// The environment variable with the child's role and its arguments, one a line.
+const VARIABLE: &str = "SIMKEEP_CHILD";
 
 /// Far longer than anything that a child does takes; what takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a child begins. For whoever runs it by hand it does nothing.
+/// The entry point of a child process. Does nothing if it is run by hand.
 #[test]
 #[ignore = "the other tests run this in a process of its own"]
 fn begin() {
-    let Ok(told) = std::env::var(TOLD) else { return };
-    let told: Vec<&str> = told.split('\n').collect();
+    let Ok(lines) = std::env::var(VARIABLE) else { return };
+    let lines: Vec<&str> = lines.split('\n').collect();
     let stdin = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
     let parent = Parent { socket: Arc::new(Mutex::new(UnixStream::from(stdin))) };
     let number = |text: &str| text.parse::<u64>().unwrap();
-    match told[..] {
+    match lines[..] {
         ["crawl", store, seed, from] => {
             crawl::crawl(&parent, Path::new(store), number(seed), number(from));
         }
@@ -47,7 +47,7 @@ fn begin() {
         ["write", store, from] => lock_removed::write(&parent, Path::new(store), number(from)),
         ["work", store] => strace::work(Path::new(store)),
         ["work around", store] => strace::work_around(Path::new(store)),
-        _ => panic!("no role: {told:?}"),
+        _ => panic!("no role: {lines:?}"),
     }
 }
 
@@ -64,7 +64,7 @@ impl Parent {
         self.socket.lock().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Waits until it is told to go on; false if there is nobody any more to say so.
+    /// Waits for the parent's signal to go on; false if the parent is gone.
     pub(crate) fn await_word(&self) -> bool {
         let socket = self.socket.lock().unwrap().try_clone().unwrap();
         (&socket).read(&mut [0]).is_ok_and(|read| read == 1)
@@ -89,12 +89,12 @@ impl Child {
         let this = std::env::current_exe().unwrap();
         let mut line: Vec<&std::ffi::OsStr> = under.iter().map(|word| word.as_ref()).collect();
         line.push(this.as_os_str());
-        let told = arguments.iter().fold(role.to_owned(), |told, more| format!("{told}\n{more}"));
+        let text = arguments.iter().fold(role.to_owned(), |text, more| format!("{text}\n{more}"));
         let (socket, theirs) = UnixStream::pair().unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut command = Command::new(line[0]);
         command.args(&line[1..]).args(["child::begin", "--exact", "--ignored", "--nocapture"]);
-        command.env(TOLD, told).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
+        command.env(VARIABLE, text).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
         let process = command.spawn().unwrap();
         Child { process, socket, heard: Vec::new() }
     }
@@ -113,7 +113,7 @@ impl Child {
             match self.socket.read(&mut bytes) {
                 Ok(0) => return None,
                 Ok(read) => self.heard.extend_from_slice(&bytes[..read]),
-                // It ended and left unread what it was told.
+                // It ended without reading the last signal.
                 Err(e) if e.kind() == ErrorKind::ConnectionReset => return None,
                 Err(e) => panic!("the child says nothing more: {e}"),
             }

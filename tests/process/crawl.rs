@@ -24,7 +24,7 @@ enum Step {
     Purge(&'static str),
 }
 
-/// The operation after `n` others: the same whoever asks.
+/// Returns the operation after `n` others; the same in every process.
 fn step(seed: u64, n: u64) -> Step {
     let mut choice = choice(choice(seed)(u64::MAX) ^ n);
     let below =
@@ -143,8 +143,8 @@ pub(crate) fn acknowledged(said: &[String]) -> Option<u64> {
 /// Pages of [`crawl_much`]: fewer without optimisation.
 pub(crate) const MUCH: u64 = if cfg!(debug_assertions) { 100_000 } else { 520_000 };
 
-/// Nearly fills both memtables of a store with default options, of which one never comes to be
-/// sealed; and waits.
+/// Nearly fills both memtables of a store with default options, while the seal of one never ends; and
+/// waits.
 pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
     let (store, _) = never_sealing(path);
     let urls: Vec<String> = (0..MUCH).map(|n| format!("https://example.com/page/{n}")).collect();

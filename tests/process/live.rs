@@ -1,4 +1,4 @@
-//! Readers beside a process that observes at full speed, and may be killed.
+//! Readers while another process observes at full speed, and may be killed.
 
 use simkeep_testing::ms;
 use std::fs::File;
@@ -17,7 +17,7 @@ use simkeep_testing::disks::HookDisk;
 
 /// Pages that the crawler visits in turn.
 const PAGES: u64 = 50_000;
-/// Beside the store: how many operations are acknowledged.
+/// The extension of the file next to the store with the number of acknowledged operations.
 const ACKNOWLEDGED: &str = "acknowledged";
 
 fn page(n: u64) -> String {
@@ -42,7 +42,8 @@ fn options() -> Options {
     Options::default().memtable_observations(60_000).merge_fanout(4)
 }
 
-/// Observes in batches until it is killed. What is acknowledged it writes beside the store.
+/// Observes in batches until it is killed. Writes the number of acknowledged operations to a file next
+/// to the store.
 pub(crate) fn observe(parent: &Parent, path: &Path, batch: u64) {
     let store = Store::open(path, options()).unwrap();
     let acknowledged = path.with_extension(ACKNOWLEDGED);

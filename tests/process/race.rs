@@ -1,4 +1,4 @@
-//! Processes in each other's way: at any time one writes, and the others are told so.
+//! Several processes open one store: one writes at a time, the others get an error that says so.
 
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{ms, sound};
@@ -10,7 +10,7 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
 
-/// Opens a store when it is told to, says what came of it, and holds it until it is told again.
+/// Opens a store at the parent's signal, reports the result, and holds the store until the next signal.
 pub(crate) fn hold(parent: &Parent, path: &Path) {
     parent.say("ready");
     parent.await_word();
@@ -37,8 +37,8 @@ fn meet(parent: &Parent, opened: simkeep::Result<Store>) {
     }
 }
 
-/// Opens, or makes, the same store again and again, and each time observes once. Holds a file beside
-/// the store meanwhile that nobody else may have made.
+/// Opens or creates the same store repeatedly, and observes once each time. Meanwhile it holds a file
+/// next to the store, which no other process may have created.
 pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
     const TURNS: i64 = 12;
     let beside = path.with_extension("held");

@@ -169,7 +169,7 @@ pub(crate) fn work(path: &Path) {
     Store::open(marked(path), small()).unwrap().close().unwrap();
 }
 
-/// Does some work, and then all that must not be done, beside the seam.
+/// Does some work, then makes every forbidden kind of call that bypasses the seam.
 pub(crate) fn work_around(path: &Path) {
     let store = Store::create(marked(path), small()).unwrap();
     store.observe(Observation::content(URLS[0], ms(0), 7, store.change_epoch())).unwrap();
@@ -198,8 +198,9 @@ struct Operation {
 struct Thread<'a> {
     store: &'a str,
     operation: Option<Operation>,
-    /// What was done through the seam, and what beside it.
+    /// Operations through the seam.
     done: u64,
+    /// Calls that bypass the seam.
     beside: Vec<String>,
 }
 
@@ -357,7 +358,7 @@ impl Operation {
 }
 
 /// Traces a child that works on a store. Returns how many operations went through the seam, and the
-/// calls beside it.
+/// calls that bypass it.
 fn trace(scene: &Scene, role: &str) -> (u64, Vec<String>) {
     let (store, out) = (scene.path("crawl.simkeep"), scene.path("trace"));
     let calls = "--trace=%file,%desc,io_uring_setup,io_uring_enter";
@@ -396,7 +397,7 @@ fn nothing_reaches_the_files_of_a_store_but_through_the_seam() {
     }
     let (done, beside) = trace(&Scene::new("strace"), "work");
     let left_behind = beside.iter().filter(|line| line.contains("0000009999.seg.new")).count();
-    say(format!("{done} operations at the seam, each done; no call beside it"));
+    say(format!("{done} operations at the seam, each done; no call bypasses it"));
     assert!(done > 500, "{done}");
     // The test's own file, opened and written.
     assert_eq!((left_behind, beside.len()), (2, 2), "{beside:#?}");

@@ -16,7 +16,7 @@ const PAGES: u64 = 5000;
 /// The signal that a process gets when it touches what a file under its map no longer has.
 const SIGBUS: i32 = 7;
 
-/// Opens a store, and reads all of it each time that it is told to.
+/// Opens a store, and reads all of it at each signal of the parent.
 pub(crate) fn read(parent: &Parent, path: &Path) {
     let store = Store::open(path, Options::default()).unwrap();
     parent.say("opened");

@@ -75,7 +75,7 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
         let stats = store.stats().unwrap();
         assert_eq!((stats.pages, stats.visits), (3, 11));
         store.close().unwrap();
-        // Whoever still read old files is gone, and they with them.
+        // No reader has the old files open any more, so they are gone.
         for (name, content) in disk.contents() {
             let at = content.windows(11).position(|w| w == b"example/pag");
             assert_eq!(at, None, "in {name}");

@@ -40,8 +40,8 @@ fn an_operation_is_durable_when_it_is_acknowledged_and_when_it_is_seen() {
     });
 }
 
-/// What waits for a commit that fails is told so; what was acknowledged before is durable, and
-/// reading goes on.
+/// Calls that wait for a commit that fails return its error. Earlier acknowledged operations are
+/// durable, and reads go on.
 #[test]
 fn a_commit_that_fails_ends_all_that_wait_for_it() {
     explore(|disk| {

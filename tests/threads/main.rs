@@ -60,7 +60,7 @@ fn explore(test: fn(SimDisk)) {
     explore_longer(1, test);
 }
 
-/// Explores so many times as many schedules, for what goes wrong in few of them.
+/// Explores `times` as many schedules, for faults that only few schedules show.
 fn explore_longer(times: usize, test: fn(SimDisk)) {
     let files = new_store();
     let run = move || test(SimDisk::of(files.clone()));
@@ -83,8 +83,8 @@ fn pause() {
     thread::sleep(Duration::ZERO);
 }
 
-/// Operations in the middle of which others go on. redb's own among them: whoever else wants to
-/// write to the catalog waits for a lock of the store's.
+/// Operations that other threads may interrupt. Those of redb are among them, because all writers of
+/// the catalog wait for a lock of the store.
 fn takes_time(kind: OpKind, name: Option<Name>) -> bool {
     match kind {
         OpKind::Write => name == Some(Name::Lock),

@@ -1,4 +1,4 @@
-//! Readers beside a writer: each sees one state of its story, and the right one.
+//! Readers while a thread writes: each sees exactly one state of the story, and the right one.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -58,18 +58,18 @@ impl Story {
     }
 }
 
-/// What a story has come to: the last change that is acknowledged, and the last that has begun.
+/// How many changes of a story are acknowledged, and how many have begun.
 #[derive(Default)]
-struct Told {
+struct StoryProgress {
     acknowledged: AtomicU64,
     begun: AtomicU64,
 }
 
-/// Makes the changes; each answer is that of the model.
-fn tell(store: &Store, story: &Story, told: &Told) {
+/// Makes the changes; each answer must be that of the model.
+fn write(store: &Store, story: &Story, progress: &StoryProgress) {
     for (change, before) in story.changes.iter().zip(&story.states) {
         let mut model = before.clone();
-        told.begun.fetch_add(1, SeqCst);
+        progress.begun.fetch_add(1, SeqCst);
         match change {
             Change::Observe(seen) => {
                 let outcome = store.observe(*seen).unwrap();
@@ -87,18 +87,18 @@ fn tell(store: &Store, story: &Story, told: &Told) {
                 assert_eq!(forgotten, model.forget(covers));
             }
         }
-        told.acknowledged.fetch_add(1, SeqCst);
+        progress.acknowledged.fetch_add(1, SeqCst);
     }
 }
 
 /// A reader sees one state of the story, not before what was acknowledged when it came and not after
 /// what had begun when it had its snapshot; and a snapshot stays as it is.
-fn read(store: &Store, story: &Story, told: &Told) {
+fn read(store: &Store, story: &Story, progress: &StoryProgress) {
     let mut kept = None;
     for _ in 0..4 {
-        let acknowledged = told.acknowledged.load(SeqCst);
+        let acknowledged = progress.acknowledged.load(SeqCst);
         let snapshot = store.snapshot();
-        let begun = told.begun.load(SeqCst);
+        let begun = progress.begun.load(SeqCst);
         let at = snapshot.sequence();
         assert!((acknowledged..=begun).contains(&at), "{at} of {acknowledged} to {begun}");
         for (snapshot, state) in kept.iter().chain([&(snapshot.clone(), at)]) {
@@ -121,12 +121,12 @@ fn read(store: &Store, story: &Story, told: &Told) {
 fn readers_see_what_was_acknowledged_while_the_live_list_is_swapped() {
     explore(|disk| {
         let seed = shuttle::rand::thread_rng().gen_range(0..1000);
-        let (story, told) = (Story::new(seed, 14), Told::default());
+        let (story, progress) = (Story::new(seed, 14), StoryProgress::default());
         let store = start(&disk, busy().durability(some_durability()));
         thread::scope(|scope| {
-            scope.spawn(|| tell(&store, &story, &told));
-            scope.spawn(|| read(&store, &story, &told));
-            scope.spawn(|| read(&store, &story, &told));
+            scope.spawn(|| write(&store, &story, &progress));
+            scope.spawn(|| read(&store, &story, &progress));
+            scope.spawn(|| read(&store, &story, &progress));
         });
         store.wait_idle().unwrap();
         let last = story.states.last().unwrap();

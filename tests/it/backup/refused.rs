@@ -45,7 +45,7 @@ fn a_backup_that_was_written_to_is_a_store_of_its_own() {
     // Also when the store has come further.
     crawl(&store, 5, 60);
     assert_eq!(refused(&from, &to), written);
-    // As where there was no room for a list.
+    // As if the disk had been too full for `SNAPSHOT`.
     to.remove(Name::Snapshot).unwrap();
     assert_eq!(refused(&from, &to), written);
     // So it is with a copy of the store itself, made by other means.

@@ -10,7 +10,7 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{EPOCHS, TIME_MAX, TIME_MIN, create, ms, names, on, open, small, sound};
 
-/// Refused alone and in the middle of a batch, of which nothing is stored then.
+/// Expects the observation to be refused alone and within a batch; nothing of the batch is stored.
 fn expect_refused(observation: Observation<'_>, is_expected: impl Fn(&Error) -> bool) {
     let disk = SimDisk::new();
     let store = create(&disk, small());

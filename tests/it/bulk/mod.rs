@@ -33,7 +33,7 @@ fn some(seed: u64, count: usize, time: i64) -> Vec<Operation<'static>> {
     all
 }
 
-/// Many pages of which no two are the same, each with a visit or two.
+/// Returns many distinct pages, each with one or two visits.
 fn many(pages: u64, from: u64) -> Vec<(String, Entry)> {
     let mut choice = choice(pages ^ from);
     let mut all = Vec::new();

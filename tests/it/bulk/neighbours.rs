@@ -1,4 +1,4 @@
-//! Readers, observers and a close beside a load.
+//! Readers, observers and a close while a load runs.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};

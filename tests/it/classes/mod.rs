@@ -123,9 +123,9 @@ fn what_is_in_force_has_the_last_weight_and_the_last_class() {
     store.observe(content(20).class(4)).unwrap();
     store.set_property(PropertyUpdate::weight(URL, ms(5), 9.0)).unwrap();
     let snapshot = store.snapshot();
-    let told = snapshot.observations(None).in_force().map(|entry| entry.unwrap().1);
-    let told: Vec<Entry> = told.filter(|entry| !entry.is_visit()).collect();
-    let given: Vec<_> = told.iter().map(|e| (e.time(), e.weight(), e.class())).collect();
+    let entries = snapshot.observations(None).in_force().map(|entry| entry.unwrap().1);
+    let properties: Vec<Entry> = entries.filter(|entry| !entry.is_visit()).collect();
+    let given: Vec<_> = properties.iter().map(|e| (e.time(), e.weight(), e.class())).collect();
     assert_eq!(given, [(ms(10), Some(Weight::from(2.0)), None), (ms(20), None, Some(4))]);
 }
 

@@ -227,15 +227,15 @@ fn a_search_of_classes_answers_as_a_store_that_has_no_others() {
                 }
                 if turn % 25 == 0 {
                     let explained = Explanation::of(&view, &of_some).unwrap();
-                    let told = format!("{explained:?}");
-                    assert!(hidden.iter().all(|url| !told.contains(url)), "round {round}: {told}");
+                    let text = format!("{explained:?}");
+                    assert!(hidden.iter().all(|url| !text.contains(url)), "round {round}: {text}");
                     let hits: usize = explained.components.iter().map(|part| part.hits).sum();
                     let of_alone = Explanation::of(&alone, &like).unwrap();
                     if explained.matches.complete && of_alone.matches.complete {
                         assert_eq!(explained.matches, of_alone.matches);
                     }
                     if all.is_empty() {
-                        assert_eq!(hits, 0, "{told}");
+                        assert_eq!(hits, 0, "{text}");
                     }
                 }
             }
@@ -246,7 +246,7 @@ fn a_search_of_classes_answers_as_a_store_that_has_no_others() {
 }
 
 #[test]
-fn what_a_crawler_is_told_of_an_observation_is_of_all_classes() {
+fn an_outcome_names_copies_and_near_pages_of_all_classes() {
     let store = create(&SimDisk::new(), small());
     let seen = |url, fingerprint| Observation::content(url, ms(5), fingerprint, FIRST);
     store.observe(seen("http://a/", 1).digest(digest(1)).class(1)).unwrap();

@@ -1,4 +1,4 @@
-//! No page, one page, all alike, none near; epochs that ended, distances at both ends, and no room.
+//! No page, one page, all alike, none near; ended epochs, extreme distances, and a full disk.
 
 use simkeep::cluster::{Balls, Clustering, Components, PageCluster};
 use simkeep::disk::SimDisk;

@@ -10,8 +10,8 @@ use simkeep::Progress;
 use simkeep::join::Join;
 use simkeep_testing::choice;
 
-/// Places of neighbours, when fingerprints of so many bits are rotated by each number of bits and
-/// sorted.
+/// Returns the index pairs that are adjacent when fingerprints of `bits` bits are sorted after each
+/// rotation.
 fn neighbours(fingerprints: &[u64], bits: u32) -> BTreeSet<(usize, usize)> {
     let rotated = |fingerprint: u64, by: u32| {
         let mask = u64::MAX >> (64 - bits);

@@ -1,4 +1,4 @@
-//! What `observe` names as the original, beside clusters.
+//! The original that `observe` names, compared with clusters.
 
 use simkeep::cluster::{Clustering, Rule};
 use simkeep::disk::SimDisk;

@@ -1,6 +1,6 @@
-//! Clusters of pages whose texts are alike, beside a plain loop.
+//! Clusters of pages with similar texts, compared with a plain loop.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use simkeep_testing::clusters::{Clusters, Found, Known, known};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, create, ms, small};
 
-/// A page, with the sketch of its text, if that is at hand.
+/// A page, with the sketch of its text if there is one.
 struct Page {
     url: String,
     time: i64,

@@ -1,6 +1,6 @@
-//! Clusters beside a plain loop, of the same visits come in every way.
+//! Clusters of the same visits, stored in every way, compared with a plain loop.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use simkeep::cluster::{Balls, Clustering, Components, PageCluster, Rule};
 use simkeep::disk::SimDisk;
@@ -208,7 +208,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     check_balls(view, &asked, &pages, k);
 }
 
-/// Balls and components, beside comparing each page with each.
+/// Balls and components, compared with a loop over all pairs of pages.
 fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
     let labels = pages.iter().map(|page| (&page.url, if page.pages % 3 == 0 { "a" } else { "b" }));
     let balls = Balls::of(view, asked, labels, &Progress::default()).unwrap();

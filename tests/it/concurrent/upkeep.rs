@@ -50,7 +50,7 @@ fn a_batch_fills_no_memtable_beyond_its_limit() {
     let store = create(&SimDisk::new(), options);
     let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
     let new = |url, time| Observation::content(url, ms(time), 7, Epoch::from_number(0));
-    // Every third is known already, which takes no room.
+    // Every third is known already and takes no space.
     let batch = urls.iter().flat_map(|url| [new(url, 0), new(url, 1), new(url, 1)]);
     store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
     let stats = store.stats().unwrap();
@@ -76,8 +76,8 @@ fn segments_stay_few_while_they_are_merged_behind_the_observers() {
     assert_eq!(store.stats().unwrap().pages, 6_400);
 }
 
-/// A merge needs room beside its inputs. Where there is none it is not begun; whoever waits for it is
-/// told, and everything else goes on.
+/// A merge needs disk space besides its inputs. Without it the merge does not start, `wait_idle`
+/// returns the error, and everything else goes on.
 #[test]
 fn a_merge_without_room_is_not_begun_and_waited_for() {
     let disk = SimDisk::new();

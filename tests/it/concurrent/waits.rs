@@ -11,7 +11,7 @@ use simkeep_testing::{ms, on, small};
 
 use super::url;
 
-/// Syncs and observations when so many threads observe singly, on a disk that takes its time.
+/// Returns the syncs and observations when `threads` threads observe one by one on a slow disk.
 fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
     let slow = HookDisk::new(on(&SimDisk::new()), |kind, _| {
         if kind == OpKind::Sync {
@@ -57,7 +57,7 @@ fn a_commit_that_waits_for_others_is_shared_by_more() {
 }
 
 /// Runs `blocked` until it stands at the gate, then `free`, which must not wait for it.
-fn beside(
+fn while_blocked(
     gate: &Gate,
     stops: fn(OpKind, Option<Name>) -> bool,
     blocked: impl FnOnce() + Send,
@@ -120,10 +120,10 @@ fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
     let (gate, store) = gated();
     let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
-    beside(&gate, is_catalog_sync, observe, || read_everything(&store));
+    while_blocked(&gate, is_catalog_sync, observe, || read_everything(&store));
     assert_eq!(store.snapshot().near(5, 0).unwrap().near.len(), 9);
     let forget = || assert_eq!(store.forget(Scope::Url(page.url)).unwrap().pages, 1);
-    beside(&gate, is_catalog_sync, forget, || {
+    while_blocked(&gate, is_catalog_sync, forget, || {
         assert!(store.snapshot().latest(page.url).unwrap().is_some());
         assert_eq!(store.history(page.url).unwrap().len(), 1);
         assert_eq!(store.snapshot().near(5, 0).unwrap().near.len(), 9);
@@ -140,10 +140,10 @@ fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
         let stats = store.stats().unwrap();
         (stats.pages, stats.visits, stats.unsealed_visits)
     };
-    beside(&gate, is_catalog_sync, observe, || assert_eq!(numbers(), (8, 8, 2)));
+    while_blocked(&gate, is_catalog_sync, observe, || assert_eq!(numbers(), (8, 8, 2)));
     assert_eq!(numbers(), (9, 9, 3));
     let forget = || assert_eq!(store.forget(Scope::Url(page.url)).unwrap().pages, 1);
-    beside(&gate, is_catalog_sync, forget, || assert_eq!(numbers(), (9, 9, 3)));
+    while_blocked(&gate, is_catalog_sync, forget, || assert_eq!(numbers(), (9, 9, 3)));
     assert_eq!(numbers(), (8, 8, 2));
 }
 
@@ -152,14 +152,14 @@ fn readers_do_not_wait_while_an_epoch_is_registered() {
     let (gate, store) = gated();
     let register =
         || assert_eq!(store.register_epoch("another", Role::Both).unwrap(), Epoch::from_number(1));
-    beside(&gate, is_catalog_sync, register, || read_everything(&store));
+    while_blocked(&gate, is_catalog_sync, register, || read_everything(&store));
 }
 
 #[test]
 fn neither_readers_nor_observers_wait_for_a_seal() {
     let (gate, store) = gated();
     let seal = || store.seal().unwrap();
-    beside(&gate, is_segment_sync, seal, || {
+    while_blocked(&gate, is_segment_sync, seal, || {
         read_everything(&store);
         let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
         store.observe(page).unwrap();
@@ -173,10 +173,10 @@ fn neither_readers_nor_observers_wait_for_a_seal() {
 #[test]
 fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     let (gate, store) = gated();
-    // Segments 1 and 2 are there, so the merge writes number 3, and the seal beside it number 4.
+    // Segments 1 and 2 are there, so the merge writes number 3, and the concurrent seal number 4.
     let is_merge = |kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3));
     let merge = || assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 2);
-    beside(&gate, is_merge, merge, || {
+    while_blocked(&gate, is_merge, merge, || {
         read_everything(&store);
         let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
         store.observe(page).unwrap();

@@ -31,7 +31,7 @@ fn calls(steps: &[Step]) -> u64 {
     disk.operations() - before
 }
 
-/// A workload of which a call fails.
+/// A workload in which one call fails.
 struct Failing<'s> {
     steps: &'s [Step],
     fault: Fault,
@@ -139,7 +139,7 @@ fn c4_after_a_failed_call_nothing_more_is_acknowledged_and_reading_goes_on() {
     let (tried, refused) = (AtomicU64::new(0), AtomicU64::new(0));
     let stride = every() as u64;
     for seed in 0.. {
-        // The script first, then others that are drawn by lot.
+        // The script first, then random workloads.
         let steps = match seed {
             0 => script(),
             _ => {

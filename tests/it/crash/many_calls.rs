@@ -1,5 +1,5 @@
-//! Longer workloads, drawn by lot: states of crashes inside seals, merges and forgetting, after a
-//! sync that failed, and of recoveries that were cut short.
+//! Longer random workloads: crash states inside seals, merges and forgetting, after a failed sync, and
+//! of interrupted recoveries.
 
 use std::io::ErrorKind;
 use std::sync::Arc;

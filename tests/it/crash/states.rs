@@ -4,7 +4,7 @@ use simkeep::disk::{SimDisk, Unit};
 
 use simkeep_testing::choice;
 
-/// Units of which every subset is tried: 2^11 states.
+/// Up to this many units, every subset is tried: 2^11 states.
 const WHOLE_MAX: usize = 11;
 /// States by single sectors, at most.
 const SECTORS_MAX: usize = 24;

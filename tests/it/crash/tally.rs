@@ -61,7 +61,7 @@ impl Tally {
         self.inside.load(Ordering::Relaxed)
     }
 
-    /// Moments, and those of them of which every subset of pages was tried.
+    /// Returns the number of moments, and of those with every subset of pages tried.
     pub(crate) fn points(&self) -> (u64, u64) {
         (self.points.load(Ordering::Relaxed), self.whole.load(Ordering::Relaxed))
     }

@@ -16,7 +16,7 @@ use simkeep_testing::disks::HookDisk;
 use simkeep_testing::model::Model;
 use simkeep_testing::{choice, on, sound};
 
-/// One of so many recovered stores is also searched, scanned and verified; each of them where one
+/// One in this many recovered stores is also searched, scanned and verified; all of them if a single
 /// workload is run again.
 const DEEPLY: u64 = 32;
 
@@ -26,15 +26,15 @@ pub(crate) struct Trial {
     pub(crate) crashes: Tally,
     /// States that crashes of recoveries left.
     pub(crate) recoveries: Tally,
-    /// One of so many recovered stores is looked at deeply.
+    /// One in this many recovered stores is also searched, scanned and verified.
     deeply: u64,
-    /// One of so many recoveries is cut short, at each of its changes.
+    /// One in this many recoveries is cut short, at each of its changes.
     cut_every: u64,
     failures: Mutex<Vec<String>>,
 }
 
 impl Trial {
-    /// Of all workloads of a test, or of `one` that is run again, of which everything is tried.
+    /// Begins the trial of all workloads of a test, or of `one` that is run again with everything tried.
     pub(crate) fn new(cut_every: u64, one: bool) -> Arc<Trial> {
         Arc::new(Trial {
             crashes: Tally::default(),

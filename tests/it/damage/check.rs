@@ -64,8 +64,8 @@ pub(crate) fn names(error: &Error, name: Name) {
     assert!(named, "{file} is damaged, and the error is: {text}");
 }
 
-/// Opens, reads and verifies a store of which one file is damaged: errors that name it, or the same
-/// answers. Returns whether `verify` found the damage.
+/// Opens, reads and verifies a store with one damaged file. Each step must name the file in an error or
+/// give the same answers. Returns whether `verify` found the damage.
 pub(crate) fn check(
     disk: &SimDisk,
     name: Name,
@@ -112,7 +112,7 @@ pub(crate) fn check(
     is_found
 }
 
-/// Does something `count` times on all cores. What panics is told with what it was.
+/// Calls `run` with 0 to `count - 1` on all cores. A panic is reported with the `what` of its number.
 pub(crate) fn each(
     count: usize,
     what: impl Fn(usize) -> String + Sync,

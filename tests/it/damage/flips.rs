@@ -16,11 +16,11 @@ fn flips() -> usize {
     usize::try_from(deep(60_000)).unwrap()
 }
 
-/// From so many on, all bits are flipped.
+/// From this number on, all bits are flipped.
 const ALL_FLIPS: usize = 1_000_000;
 
-/// So many of these, evenly spread and not always at the same place of a stride; all of them if there
-/// are no more.
+/// Picks `wanted` bits, evenly spread: one at a random place of each stride. Returns all bits if there
+/// are no more than `wanted`.
 fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
     let (len, mut choice) = (all.len(), choice(all.len() as u64));
     if wanted >= len || flips() >= ALL_FLIPS {
@@ -28,8 +28,8 @@ fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
     }
     let place = |n: usize| n * len / wanted;
     let mut places = (0..wanted).map(|n| {
-        let room = place(n + 1) - place(n);
-        place(n) + usize::try_from(choice(room as u64)).unwrap()
+        let stride = place(n + 1) - place(n);
+        place(n) + usize::try_from(choice(stride as u64)).unwrap()
     });
     let mut next = places.next();
     let mut kept = Vec::with_capacity(wanted);
@@ -42,7 +42,7 @@ fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
     kept
 }
 
-/// Prints what came of flips, of which there must have been about as many as were wanted.
+/// Prints the results, and checks that about `wanted` flips were tried.
 fn tried(counts: &Counts, of: &str, wanted: usize) {
     counts.say(&format!("flips of {of}"));
     let tried = counts.tried.load(Ordering::Relaxed);
@@ -180,7 +180,7 @@ fn c3_a_flipped_bit_of_the_lock_or_the_snapshot_is_an_error_or_changes_nothing()
     counts.say("flips of LOCK and SNAPSHOT");
 }
 
-/// What a reader opens beside a writer that it cannot follow.
+/// What a reader opens while a writer runs that it cannot follow.
 #[test]
 fn c3_a_flipped_bit_of_the_snapshot_beside_a_writer_is_an_error_that_names_it() {
     let _again = again();

@@ -246,7 +246,7 @@ fn of_segments_with_one_operation_in_both_the_newer_counts() {
 }
 
 #[test]
-fn a_missing_segment_is_told_with_its_operations() {
+fn a_missing_segment_is_reported_with_its_operations() {
     let _again = again();
     let sound = Sound::killed();
     for name in sound.segments() {

@@ -173,7 +173,7 @@ fn what_is_no_regular_file_in_a_store_is_an_error_and_never_waited_for() {
             let repaired = simkeep::repair::repair(place.store(), &to, options);
             let worked = work(&place.store());
             assert!(since.elapsed() < SOON, "{name} {kind}: it waits");
-            // The list for readers beside a writer is for nobody else.
+            // Only readers of a store with a writer need `SNAPSHOT`.
             let needed = name != "SNAPSHOT";
             assert_eq!(read.is_err(), needed, "{name} {kind}: {read:?}");
             assert_eq!(worked.is_err() && needed, needed, "{name} {kind}: {worked:?}");

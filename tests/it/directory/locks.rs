@@ -99,8 +99,8 @@ fn a_catalog_that_a_purge_made_is_locked_too() {
     refused(&place.path);
 }
 
-/// Puts another store in the place of one, with as many segments as are asked for. It is made beside,
-/// since the first may still be creating files where it was.
+/// Replaces a store by another one with the given number of segments. The new store is made under
+/// another name, since the first may still be creating files at its path.
 fn put_another(path: &Path, segments: usize) {
     let beside = path.with_extension("new");
     let store = Store::create(&beside, Options::default()).unwrap();

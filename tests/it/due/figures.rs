@@ -1,4 +1,4 @@
-//! Figures of all pages, beside those that going through each page gives.
+//! Figures of all pages, compared with those of a loop over the pages.
 
 use simkeep::disk::SimDisk;
 use simkeep::due::{Due, Plan, Survey};
@@ -30,10 +30,10 @@ pub(super) fn check_figures(view: &Snapshot, now: i64) {
     assert_eq!(due.pace(view).unwrap(), of_late as f64 / days.clamp(1.0, 28.0));
 
     let plan = Plan::of(view, &due, 1.0).unwrap();
-    // Half a second without a change is the least that a row tells.
+    // A row stores unchanged time from half a second on.
     let changed = |page: &Page| page.changes.changes() + page.changes.returns() > 0;
-    let is_told = |page: &&Page| changed(page) || page.changes.unchanged_ms() >= 500;
-    let compared: Vec<&Page> = pages.iter().filter(is_told).collect();
+    let is_compared = |page: &&Page| changed(page) || page.changes.unchanged_ms() >= 500;
+    let compared: Vec<&Page> = pages.iter().filter(is_compared).collect();
     let rate = |page: &&Page| plan.decide(view, &page.url).unwrap().unwrap().rate.per_day;
     let mut rates: Vec<f64> = compared.iter().map(rate).collect();
     rates.sort_by(f64::total_cmp);

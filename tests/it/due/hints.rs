@@ -1,4 +1,4 @@
-//! What hints say of a page, beside looking at all of them.
+//! The hints of a page, compared with a loop over all hints.
 
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;

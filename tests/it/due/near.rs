@@ -1,6 +1,6 @@
-//! Pages that lead others, beside comparing each page with all others and sorting.
+//! Pages that lead others, compared with a loop over all pairs of pages and a sort.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,15 +133,15 @@ fn expected(
     all
 }
 
-/// So many at most, and of each host.
+/// Takes at most `budget` pages, and at most `per_host` of each host.
 fn some(all: &[Decision], budget: usize, per_host: usize) -> Vec<Decision> {
     let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
-    let mut has_room = |page: &&Decision| {
+    let mut is_allowed = |page: &&Decision| {
         let of_host = hosts.entry(page.page.url.split('/').nth(2).unwrap().to_owned()).or_default();
         *of_host += 1;
         *of_host <= per_host
     };
-    all.iter().filter(|page| has_room(page)).take(budget).cloned().collect()
+    all.iter().filter(|page| is_allowed(page)).take(budget).cloned().collect()
 }
 
 fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {

@@ -1,6 +1,6 @@
 //! What is due is what scoring all pages and sorting them gives, in any store.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use simkeep::disk::SimDisk;
 use simkeep::due::Due;
@@ -91,7 +91,7 @@ fn what_is_due_is_what_scoring_all_pages_and_sorting_gives() {
     }
 }
 
-/// Pages of several segments that tie are told apart by URL, however many there are.
+/// Pages of several segments that tie are ordered by URL, however many there are.
 #[test]
 fn ties_come_in_surt_order_whatever_memory_there_is() {
     let disk = SimDisk::new();

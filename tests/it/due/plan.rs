@@ -1,6 +1,6 @@
 //! What is learned of all pages and planned by it, whatever came first and wherever it is stored.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use std::collections::BTreeMap;
 

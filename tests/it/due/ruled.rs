@@ -1,6 +1,6 @@
-//! What is due by rules and hints, beside what they make of each page by itself.
+//! Due pages with rules and hints, compared with the decision on each page by itself.
 
-#![expect(clippy::cast_possible_truncation, reason = "small numbers, drawn by lot")]
+#![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,7 @@ fn longest<'a>(rules: &'a [Known], url: &str) -> Option<&'a Known> {
     covering.max_by_key(|known| known.under.map(|under| under.text.len()))
 }
 
-/// What is asked beside rules.
+/// What is asked besides rules.
 struct Question {
     hints: Option<Hints>,
     policy: &'static str,

@@ -1,4 +1,4 @@
-//! The rule of a page, beside the longest of all prefixes that it is under.
+//! The rule of a page, compared with the longest of all prefixes that cover it.
 
 use proptest::prelude::*;
 use simkeep::due::{Rule, Rules, RulesError};

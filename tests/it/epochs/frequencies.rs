@@ -1,5 +1,5 @@
-//! Tables of document frequencies: each lives as long as its epoch, and whoever needs one that is lost
-//! or damaged is told of it.
+//! Tables of document frequencies: each lives as long as its epoch. Calls that need a lost or damaged
+//! table return an error that names it.
 
 use simkeep::disk::{Disk as _, Name, SimDisk};
 use simkeep::fingerprint::Frequencies as _;
@@ -82,7 +82,7 @@ fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
 }
 
 #[test]
-fn a_lost_table_is_told_of_and_can_be_given_again() {
+fn a_lost_table_is_reported_and_can_be_given_again() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let (one, other) = (some(), weighed(&["a boat", "the boat"]));
@@ -110,7 +110,7 @@ fn a_lost_table_is_told_of_and_can_be_given_again() {
 }
 
 #[test]
-fn an_epoch_with_a_table_is_due_after_so_many_visits() {
+fn an_epoch_with_a_table_is_due_after_epoch_visits() {
     let options = small().epoch_visits(10);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |epoch, times: std::ops::Range<i64>| {
@@ -128,7 +128,7 @@ fn an_epoch_with_a_table_is_due_after_so_many_visits() {
 }
 
 #[test]
-fn a_damaged_table_is_told_of_by_whoever_would_copy_it() {
+fn copying_and_repairing_report_a_damaged_table() {
     let (disk, to) = (SimDisk::new(), SimDisk::new());
     let store = create(&disk);
     store.begin_epoch(&some(), Role::Both).unwrap();

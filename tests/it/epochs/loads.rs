@@ -66,7 +66,7 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
 }
 
 #[test]
-fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
+fn an_epoch_begun_during_a_load_does_not_clash_with_it() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let epochs = LoadEpochs::default();
@@ -87,7 +87,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
                 store.observe(Observation::content(URL, ms(1), 1, epochs.named("b", Role::Both)?));
             assert!(matches!(early, Err(Error::UnknownEpoch(_))));
         }
-        // One time has contents of all of them, told in any order.
+        // One time has contents in all epochs, in any order.
         let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
         let visit = Observation::content(URL, ms(time), 7, epochs.named(name, Role::Both)?);
         Ok(if n % 3 == 0 && name != "c" {
@@ -119,7 +119,7 @@ fn an_epoch_that_begins_beside_a_load_and_those_of_the_load_do_not_meet() {
     }
     assert_eq!(store.history(URL).unwrap(), expected.history(URL).unwrap());
     sound(&store).unwrap();
-    // A load of its own is told what it named, and no other.
+    // A load knows only the epochs of its own options.
     let strange = [Ok(Observation::content(URL, ms(1), 1, epochs.named("d", Role::Both).unwrap()))];
     let strange = store.load(strange, LoadOptions::default()).unwrap_err();
     assert!(strange.to_string().contains("is not registered"), "{strange}");
@@ -145,7 +145,7 @@ fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
     assert!(epochs.named("one more", Role::Both).is_err());
 }
 
-/// Whoever asks for an epoch with another role is refused; what another store has is no request.
+/// Asking for an epoch in another role is refused. Epochs taken from another store do not ask for it.
 #[test]
 fn a_load_is_refused_an_epoch_in_another_role() {
     let store = create(&SimDisk::new());

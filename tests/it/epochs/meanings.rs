@@ -1,4 +1,4 @@
-//! What a distance means is told by the recipe of the epoch that it was taken in.
+//! The recipe of its epoch decides what a distance means.
 
 use super::{URL, create, plain};
 use simkeep::disk::SimDisk;
@@ -42,8 +42,8 @@ fn a_distance_means_what_the_recipe_of_its_epoch_says() {
     assert_eq!(changed.verdict.distance(), Some(Distance { bits: 8, epoch: new }));
     assert_eq!(changed.meaning, Some(recipe("near").meaning(8)));
     assert_ne!(recipe("near").meaning(8), recipe("strict").meaning(8));
-    let told = [None, Some(recipe("strict").meaning(2)), Some(recipe("near").meaning(8))];
-    assert_eq!(meanings(&store), told);
+    let expected = [None, Some(recipe("strict").meaning(2)), Some(recipe("near").meaning(8))];
+    assert_eq!(meanings(&store), expected);
     for (epoch, name) in [(old, "strict"), (new, "near")] {
         assert_eq!(store.snapshot().meaning(epoch, 5), recipe(name).meaning(5));
     }
@@ -74,7 +74,7 @@ fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
 }
 
 #[test]
-fn what_comes_back_after_it_was_gone_is_told_with_its_distance() {
+fn a_page_that_returns_is_reported_with_its_distance() {
     let store = create(&SimDisk::new());
     let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT), Role::Both).unwrap();
     observe(&store, Observation::content(URL, ms(1000), 0, epoch));

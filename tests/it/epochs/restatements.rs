@@ -158,7 +158,7 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     let seen = |url: &str, fingerprint: Option<u64>| {
         store.observe(Observation::content(url, ms(1), fingerprint, first)).unwrap();
     };
-    seen("http://told.example/", Some(0));
+    seen("http://long.example/", Some(0));
     seen("http://short.example/", None);
     seen("http://gone.example/", Some(7));
     store.observe(Observation::gone("http://gone.example/", ms(2))).unwrap();
@@ -167,8 +167,8 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     assert_eq!(without(first), 1);
     let second = store.register_epoch("second", Role::Both).unwrap();
     assert_eq!((without(first), without(second)), (1, 2));
-    // Restated as too short to tell, it has no fingerprint all the same.
-    store.restate(Restatement::new("http://told.example/", ms(1), 5, second)).unwrap();
+    // Restated as too short for a fingerprint, it still has none.
+    store.restate(Restatement::new("http://long.example/", ms(1), 5, second)).unwrap();
     store.restate(Restatement::new("http://short.example/", ms(1), None, second)).unwrap();
     for _ in 0..2 {
         assert_eq!((without(first), without(second)), (1, 1));

@@ -96,8 +96,8 @@ fn a_page_returns_to_any_of_its_last_eight_versions_however_many_epochs_live() {
             }
             verdict
         };
-        // Nine versions, of which the first is forgotten; then each of the others, the oldest first,
-        // so that all are among the last eight.
+        // Nine versions; the first drops out. Then each of the others again, the oldest first, so that
+        // all are among the last eight.
         let changed = |verdict| matches!(verdict, Verdict::New | Verdict::Changed { .. });
         assert!((0..9).all(|version| changed(see(&store, version))));
         for (round, how) in [(0, "memory"), (1, "a segment"), (2, "merged"), (3, "opened again")] {
@@ -184,8 +184,8 @@ fn an_epoch_keeps_its_bands() {
         snapshot.epochs().iter().map(|info| info.bands).collect::<Vec<_>>()
     };
     assert_eq!(bands(&store), expected);
-    let told = [0, 1, 5, 6].map(|bits| store.snapshot().meaning(strict, bits).band);
-    assert_eq!(told, [Band::None, Band::Minor, Band::Minor, Band::Major]);
+    let found = [0, 1, 5, 6].map(|bits| store.snapshot().meaning(strict, bits).band);
+    assert_eq!(found, [Band::None, Band::Minor, Band::Minor, Band::Major]);
     // Asked for again without bands or with the same, it is the same; others are refused.
     assert_eq!(store.begin_epoch(&plain("strict"), Role::Both).unwrap(), strict);
     assert_eq!(store.begin_epoch(&plain("strict"), options).unwrap(), strict);
@@ -234,7 +234,7 @@ fn near_pages_are_within_what_the_recipe_advises() {
     }
 }
 
-/// What was begun beside another can end again, and leaves what that has.
+/// An epoch begun besides another can end again, and leaves the contents of the other.
 #[test]
 fn of_two_epochs_one_is_left_when_the_newer_ends() {
     let (store, near) = two(&SimDisk::new());

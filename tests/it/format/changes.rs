@@ -71,8 +71,8 @@ impl Changes {
         self.lengths.iter().map(|of| of.1).sum()
     }
 
-    /// These figures as a store tells them.
-    pub(crate) fn told(changes: &simkeep::Changes) -> (u64, u64, u64, u64, u64) {
+    /// Returns these figures as the library reports them.
+    pub(crate) fn reported(changes: &simkeep::Changes) -> (u64, u64, u64, u64, u64) {
         let numbers =
             [changes.comparisons(), changes.changes(), changes.returns(), changes.dated()];
         let [comparisons, changed, returned, dated] = numbers.map(u64::from);
@@ -117,7 +117,7 @@ fn the_golden_pages_change_as_their_newest_records_say() {
         let place = (records[0].segment, records[0].number);
         // Where the journal has the page, the record is not the newest.
         let Some(changes) = place.0.and_then(|id| stored.get(&(id, place.1))) else { continue };
-        assert_eq!(Changes::told(&page.changes), changes.figures(), "{url}");
+        assert_eq!(Changes::reported(&page.changes), changes.figures(), "{url}");
         let last = changes.last.map(|(time, bits, _)| (time, bits.map(u32::from)));
         let found = page.changes.last_change().map(|last| (last.time.as_ms(), last.distance));
         assert_eq!(found, last, "{url}");

@@ -123,7 +123,7 @@ fn corrected(rows: &Rows, text: &str) -> (String, usize) {
     let text = &with_segments(text);
     let mut out = String::new();
     let mut dumps = 0;
-    // What the dump at hand is of; for each source, how far it has been shown.
+    // The source of the current dump, and how far each source has been shown.
     let mut open: Option<&str> = None;
     let mut shown: Vec<(&str, usize)> = Vec::new();
     for line in text.lines() {

@@ -1,7 +1,7 @@
 //! How the golden store was made.
 //!
-//! What it holds is kept beside it as plain sets of visits, so the expectation owes nothing to the
-//! store. Making it again gives the same bytes.
+//! Its expected content is kept separately, as plain sets of visits, so the expectation does not depend
+//! on the store. Making it again gives the same bytes.
 
 use simkeep_testing::ms;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,10 +65,10 @@ fn restated(of: Entry, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry
     Entry { restated, fingerprint, epoch: Some(epoch), status: None, modified: None, ..of }
 }
 
-/// An entry of a page; of a visit that comes with a second fingerprint that, and its epoch.
-type Told<'a> = (&'a str, Entry, Option<(u64, u32)>);
+/// A URL, its entry, and the second fingerprint of a visit with its epoch.
+type PageEntry<'a> = (&'a str, Entry, Option<(u64, u32)>);
 
-/// A store and, beside it, what it should hold.
+/// A store and its expected content.
 struct Maker {
     store: Store,
     pages: BTreeMap<String, BTreeSet<Entry>>,
@@ -82,7 +82,7 @@ impl Maker {
     }
 
     /// Observes visits that come with a fingerprint in a second epoch.
-    fn observe_in_two(&mut self, batch: &[Told<'_>]) {
+    fn observe_in_two(&mut self, batch: &[PageEntry<'_>]) {
         let requests: Vec<_> = batch.iter().map(request).collect();
         let answers = self.store.write_batch(&requests).unwrap();
         for ((url, entry, also), answer) in batch.iter().zip(answers) {
@@ -113,7 +113,7 @@ impl Maker {
     }
 }
 
-fn request<'a>((url, entry, also): &Told<'a>) -> Operation<'a> {
+fn request<'a>((url, entry, also): &PageEntry<'a>) -> Operation<'a> {
     if let Some(class) = entry.class {
         return Operation::SetProperty(PropertyUpdate::class(url, ms(entry.time), class));
     }

@@ -165,7 +165,7 @@ pub(crate) fn covers(prefix: &[u8], key: &[u8]) -> bool {
     prefix <= key && key < &end[..]
 }
 
-/// Which of so many stores a URL belongs to.
+/// Returns which of `stores` stores a URL belongs to.
 pub(crate) fn store_of(url: &str, stores: u64) -> u64 {
     let key = key(url);
     let host = key.split(|byte| *byte == 1).next().unwrap();

@@ -17,7 +17,7 @@ fn ask(store: &Store, asked: &Mirroring) -> Mirrors {
     asked.run(&store.snapshot(), &Progress::default()).unwrap()
 }
 
-/// A store where two hosts have the same so many pages.
+/// Creates a store with the same `pages` pages on two hosts.
 fn two(pages: u64) -> Store {
     let store = create(&SimDisk::new(), small());
     for (time, host) in [(1, "a.example"), (2, "b.example")] {

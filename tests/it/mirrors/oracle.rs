@@ -21,9 +21,9 @@ struct Known {
     versions: Vec<(u64, i64)>,
 }
 
-/// What is said of two sites, the one that leads first.
+/// The comparison of two sites, the leading one first.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct SitePair {
     sites: [String; 2],
     is_mirror: bool,
     paths: [usize; 2],
@@ -73,7 +73,7 @@ fn compare(
     sites: [&String; 2],
     of: [&BTreeMap<String, Known>; 2],
     asked: &Mirroring,
-) -> Option<Told> {
+) -> Option<SitePair> {
     let [a, b] = of;
     let (mut near, mut outdated) = (0, [0; 2]);
     let (mut later, mut changes) = (Vec::new(), Vec::new());
@@ -104,7 +104,7 @@ fn compare(
     changes.iter_mut().for_each(|later| *later = if leads { -*later } else { *later });
     changes.sort_unstable();
     let lag = (!changes.is_empty()).then(|| changes[(changes.len() - 1) / 2].max(0));
-    let mut told = Told {
+    let mut pair = SitePair {
         sites: sites.map(String::clone),
         is_mirror: share >= asked.share,
         paths: [a.len(), b.len()],
@@ -114,11 +114,11 @@ fn compare(
         lag,
     };
     if leads {
-        told.sites.reverse();
-        told.paths.reverse();
-        told.outdated.reverse();
+        pair.sites.reverse();
+        pair.paths.reverse();
+        pair.outdated.reverse();
     }
-    Some(told)
+    Some(pair)
 }
 
 /// What a folder lies in, and its name.
@@ -127,21 +127,21 @@ fn up(site: &str) -> Option<(String, String)> {
     Some((format!("{above}/"), name.to_owned()))
 }
 
-/// Whether two sites are said to be alike already, by what they lie in: directly, or by way of others.
-fn is_implied(sites: &[String; 2], found: &[Told], partial: bool) -> bool {
+/// Whether the folders around two sites are already reported as mirrors, directly or through others.
+fn is_implied(sites: &[String; 2], found: &[SitePair], partial: bool) -> bool {
     let [Some((a, name)), Some((b, other))] = [up(&sites[0]), up(&sites[1])] else { return false };
     if name != other {
         return false;
     }
     let mut family = BTreeSet::from([&a]);
     for _ in 0..found.len() {
-        for mirror in found.iter().filter(|told| told.is_mirror) {
+        for mirror in found.iter().filter(|pair| pair.is_mirror) {
             if mirror.sites.iter().any(|site| family.contains(site)) {
                 family.extend(&mirror.sites);
             }
         }
     }
-    let is_pair = |told: &Told| told.sites.contains(&a) && told.sites.contains(&b) && a != b;
+    let is_pair = |pair: &SitePair| pair.sites.contains(&a) && pair.sites.contains(&b) && a != b;
     family.contains(&b)
         || partial && found.iter().any(is_pair)
         || is_implied(&[a, b], found, partial)
@@ -151,7 +151,7 @@ fn deep_of(site: &str) -> usize {
     site.matches('/').count() - 1
 }
 
-fn expected(world: &World, asked: &Mirroring) -> Vec<Told> {
+fn expected(world: &World, asked: &Mirroring) -> Vec<SitePair> {
     let mut sites: BTreeMap<String, BTreeMap<String, Known>> = BTreeMap::new();
     let at = asked.at.unwrap_or(ms(i64::MAX));
     // Of both schemes https is the last.
@@ -169,22 +169,22 @@ fn expected(world: &World, asked: &Mirroring) -> Vec<Told> {
             pairs.extend(compare([a, b], [of_a, of_b], asked));
         }
     }
-    let mut found: Vec<Told> = Vec::new();
+    let mut found: Vec<SitePair> = Vec::new();
     for deep in 0..=asked.depth.into() {
-        let (now, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|told: &Told| {
-            told.sites.iter().map(|site| deep_of(site)).min() == Some(deep)
+        let (now, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|pair: &SitePair| {
+            pair.sites.iter().map(|site| deep_of(site)).min() == Some(deep)
         });
         pairs = rest;
         let named =
-            now.into_iter().filter(|told| !is_implied(&told.sites, &found, !told.is_mirror));
-        let named: Vec<Told> = named.collect();
+            now.into_iter().filter(|pair| !is_implied(&pair.sites, &found, !pair.is_mirror));
+        let named: Vec<SitePair> = named.collect();
         found.extend(named);
     }
     found.sort_by(|a, b| a.sites.cmp(&b.sites));
     found
 }
 
-fn told(mirror: &Mirror) -> Told {
+fn site_pair(mirror: &Mirror) -> SitePair {
     let sites = [&mirror.leader, &mirror.follower];
     let number = |n: u64| usize::try_from(n).unwrap();
     assert_eq!(mirror.differing(), mirror.common - mirror.near);
@@ -196,7 +196,7 @@ fn told(mirror: &Mirror) -> Told {
     }
     let union = sites[0].paths + sites[1].paths - mirror.common;
     assert_eq!(mirror.share, mirror.near as f64 / union as f64);
-    Told {
+    SitePair {
         sites: sites.map(|site| site.site.to_string()),
         is_mirror: mirror.is_mirror,
         paths: sites.map(|site| number(site.paths)),
@@ -258,17 +258,17 @@ fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
         let asked = Mirroring::new().within(3).depth(depth).paths(2).share(0.6);
         for asked in [asked.clone(), asked.at(ms(500))] {
             let found = ask(&store, &asked);
-            let mut pairs: Vec<Told> = found.pairs.iter().map(told).collect();
+            let mut pairs: Vec<SitePair> = found.pairs.iter().map(site_pair).collect();
             pairs.sort_by(|a, b| a.sites.cmp(&b.sites));
             let expected = expected(&world, &asked);
             assert_eq!(pairs, expected, "seed {seed}: {world:#?}");
             let count =
-                |is_it: bool| pairs.iter().filter(|told| told.is_mirror == is_it).count() as u64;
+                |is_it: bool| pairs.iter().filter(|pair| pair.is_mirror == is_it).count() as u64;
             assert_eq!((found.mirrors, found.partial), (count(true), count(false)));
             mirrors += found.mirrors;
             partial += found.partial;
-            lags += pairs.iter().filter(|told| told.lag > Some(0)).count();
-            outdated += pairs.iter().map(|told| told.outdated[1]).sum::<usize>();
+            lags += pairs.iter().filter(|pair| pair.lag > Some(0)).count();
+            outdated += pairs.iter().map(|pair| pair.outdated[1]).sum::<usize>();
         }
     }
     eprintln!("{mirrors} mirrors, {partial} others, {lags} that lag, {outdated} outdated pages");

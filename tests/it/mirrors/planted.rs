@@ -49,9 +49,9 @@ fn visit(time: i64, fingerprint: u64) -> Visit {
     Visit { time: ms(time), seen: Seen::Content(content), status: None, modified: None }
 }
 
-/// How many of a thousand pairs of sites are found that have the same at so many of a hundred paths, of
-/// two hundred. The rest is of both sides in turn, or of the first alone. The paths are those of all
-/// sites, so they say something only together with what they lead to; and in that `bits` are different.
+/// Plants a thousand pairs of sites that share `percent` of 200 paths, and returns how many pairs are
+/// found. The other paths belong to both sites in turn, or to the first alone. All sites use the same
+/// paths, so only paths together with contents identify a pair; contents differ in `bits` bits.
 fn found_of_1000(percent: u64, in_turn: bool, bits: u32) -> u64 {
     const PATHS: u64 = 200;
     let (_dir, store) = store();

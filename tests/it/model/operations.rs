@@ -1,4 +1,4 @@
-//! The operations, drawn by lot.
+//! Strategies for random operations.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
@@ -135,8 +135,8 @@ fn what() -> impl Strategy<Value = What> {
     let weights = prop_oneof![Just(0.3), Just(1.0), Just(2.0), Just(1e-45), Just(f64::MAX)];
     let weight = prop::option::weighted(0.2, weights.prop_map(Weight::from));
     let class = prop::option::weighted(0.2, class());
-    let told = (seen(), status, modified, also, restated);
-    let new = (page(), when, told, weight, class, any::<bool>()).prop_map(
+    let visit = (seen(), status, modified, also, restated);
+    let new = (page(), when, visit, weight, class, any::<bool>()).prop_map(
         |(page, when, (seen, status, modified, also, restated), weight, class, alone)| New {
             page,
             when,

@@ -41,7 +41,7 @@ fn a_torn_empty_or_cut_generation_is_passed_over_until_it_is_whole() {
         let torn = to.crash_all_kept();
         cut(&torn, newest, len);
         assert_eq!(read(&torn), (Some(1), Some(2)), "{len}");
-        // As where room was made for it before.
+        // As if its space had been allocated before.
         cut(&torn, newest, bytes);
         assert_eq!(read(&torn), (Some(1), Some(2)), "{len}");
     }

@@ -12,7 +12,7 @@ pub(super) fn damage(disk: &SimDisk, name: Name) {
 }
 
 #[test]
-fn a_damaged_or_missing_file_is_named_by_whoever_reads_it() {
+fn checks_and_readers_name_a_damaged_or_missing_file() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options().copy(true)).unwrap();

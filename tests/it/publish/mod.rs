@@ -387,8 +387,8 @@ fn fingerprints_are_counted_from_both_ends_of_segments() {
     assert!(is_missing(&error, &segment.to_string()), "{error}");
 }
 
-/// Beside a writer at full speed: generation after generation, of which old ones go, while readers of
-/// some ask again and again.
+/// A writer at full speed publishes one generation after another and old ones are removed, while readers
+/// of some generations query them repeatedly.
 #[test]
 fn readers_of_generations_answer_alike_while_others_come_and_go() {
     let rounds = simkeep_testing::depth::deep(50).max(5);

@@ -66,8 +66,8 @@ struct Cost {
     cpu: u64,
 }
 
-/// A crawl at full speed for so long, or of so many operations. The writer takes its two locks once,
-/// and asks for no other: there is nothing else that a reader could keep it waiting with.
+/// Measures a crawl at full speed until `until` accepts the number of operations and the time. The
+/// writer takes its two locks once and no others, so a reader cannot make it wait.
 fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
     let meter = Meter::counting(Arc::new(RealDisk::new(path)));
     let locks = Arc::new(AtomicU64::new(0));
@@ -97,7 +97,7 @@ fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
     Cost { operations: n - 1, disk, cpu }
 }
 
-/// What a writer costs beside a process that reads, and how often that opened the store.
+/// Returns the cost of a writer while another process reads, and how often that opened the store.
 fn cost_beside(path: &Path, until: impl Fn(u64, Duration) -> bool) -> (Cost, u64) {
     let reader = OnceLock::new();
     let cost = cost(path, |n, since| {
@@ -107,15 +107,14 @@ fn cost_beside(path: &Path, until: impl Fn(u64, Duration) -> bool) -> (Cost, u64
     (cost, opens(reader.into_inner().unwrap().into_inner().unwrap()))
 }
 
-/// Times that the writer is measured, alone and beside readers in turn; and more, where a machine has so
-/// much else to do that a thousand openings take longer.
+/// How often the writer is measured, alone and with readers in turn. A busy machine needs more rounds
+/// for a thousand opens.
 const ROUNDS: usize = 4;
 const ROUNDS_MAX: usize = 20;
 
-/// The processor's time is the least of all rounds, as far above that alone as a machine allows that
-/// has other things to do: readers take their share of its caches and of its memory's bandwidth, and
-/// of a core that runs two threads; 1.16 was seen with ten programs at work on two cores. What is
-/// asked for, 5 %, is printed beside it.
+/// Maximum ratio of the writer's least processor time with readers to that alone. Readers take a share
+/// of caches, memory bandwidth and hyper-threaded cores: 1.16 was measured with ten busy programs on
+/// two cores. The goal, 5 %, is printed with the result.
 const CPU_MAX: f64 = 1.4;
 
 #[test]
@@ -141,7 +140,7 @@ fn c7_a_thousand_readers_in_another_process_cost_the_writer_nothing() {
         let (disk, alone) = (beside.disk, alone.disk);
         let written = ratio(disk.bytes_written, alone.bytes_written);
         println!(
-            "opened {opens} times beside {all} observations; the writer's syncs {} to {}, bytes \
+            "opened {opens} times during {all} observations; the writer's syncs {} to {}, bytes \
              written {written:.4} times those alone",
             disk.file_syncs, alone.file_syncs,
         );

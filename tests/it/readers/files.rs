@@ -1,4 +1,4 @@
-//! Files under a reader: removed, cut short or damaged, or without room on the disk.
+//! Files of an open reader that are removed, truncated or damaged, and a full disk.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -158,7 +158,7 @@ fn with_plain_reads_nobody_elses_cutting_a_file_short_is_noticed() {
     }
     check_beginning(&reader);
     assert_eq!(dump(&store.snapshot()).unwrap(), dump(&reader.snapshot()).unwrap());
-    // Whoever opens it now is told.
+    // A new open reports the damage.
     drop(store);
     let cut = Store::open(dir.path(), small()).unwrap_err();
     assert!(matches!(&cut, Error::Corrupt(found) if found.file.starts_with("segments/")), "{cut}");

@@ -46,7 +46,7 @@ fn a_reader_sees_all_that_was_acknowledged_whatever_is_written_while_it_reads() 
     for every in 1..24 {
         for commits in 1..5 {
             let disk = SimDisk::new();
-            // Many frames, of which some are sealed and others wait for it.
+            // Many frames: some are sealed, others wait for their seal.
             let store = create(&disk, small().memtable_observations(150));
             crawl(&store, 1, 400);
             let writer = store.clone();
@@ -293,7 +293,7 @@ fn damage_of_the_catalog_beside_a_writer_is_named_or_changes_nothing() {
     }
     let pages: Vec<u64> = damaged.into_iter().filter(|at| *at >= 4096).collect();
     assert!(pages.len() > 100, "{}", pages.len());
-    // Beside one that goes on a page may be written again; one that stays is named all the same, and
+    // While a writer goes on, a page may be written again; one that stays is named all the same, and
     // soon.
     let mut named = 0;
     for (at, every) in pages.into_iter().step_by(9).zip((6..10).cycle()) {

@@ -75,7 +75,7 @@ fn at_every_moment_a_reader_finds_all_that_no_crash_takes_back() {
 }
 
 #[test]
-fn at_every_moment_of_a_recovery_a_reader_finds_what_it_is_told_of() {
+fn a_reader_opens_at_every_moment_of_a_recovery() {
     let disk = SimDisk::new();
     drop(create(&disk, small()));
     // Killed between the commit of a merge and the `SNAPSHOT` without its inputs.
@@ -91,12 +91,12 @@ fn at_every_moment_of_a_recovery_a_reader_finds_what_it_is_told_of() {
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
     let killed = killed.lock().unwrap().take().unwrap();
-    let (beside, removed) = (killed.clone(), Arc::new(AtomicU64::new(0)));
+    let (read_from, removed) = (killed.clone(), Arc::new(AtomicU64::new(0)));
     let counter = Arc::clone(&removed);
     let hooked = HookDisk::new(on(&killed), move |kind, name| {
         if kind.changes() {
-            check_beginning(&Reader::open(on(&beside)).unwrap());
-            check_published(&beside);
+            check_beginning(&Reader::open(on(&read_from)).unwrap());
+            check_published(&read_from);
             let segment = matches!(name, Some(Name::Segment(_)));
             counter.fetch_add(u64::from(kind == OpKind::Remove && segment), Ordering::Relaxed);
         }

@@ -1,5 +1,5 @@
-//! Beliefs beside closed forms of Gamma distributions, and beside integrals in steps so fine that the
-//! grid does not show.
+//! Beliefs, compared with closed forms of Gamma distributions, and with integrals in steps so fine that
+//! the grid does not show.
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;

@@ -7,7 +7,7 @@ use simkeep::recrawl::{
 
 use super::Random;
 
-/// A page that changes at a rate and is visited every so many days.
+/// A page that changes at `rate` per day and is visited every `days` days.
 fn page(random: &mut Random, rate: f64, visits: u32, days: f64) -> Likelihood {
     let unchanged = (-rate * days).exp();
     let visit = |_| {
@@ -52,8 +52,8 @@ fn from_fewer_than_twenty_nothing_is() {
     assert_ne!(fit.prior(&priors), Prior::default());
 }
 
-/// Hosts of so many pages, and how far they and their pages differ. Of each the rate in its middle and
-/// the evidence of its pages, after eight visits.
+/// Generates hosts of `pages` pages each, with spreads of rates between hosts and within a host. Returns
+/// the median rate of each host and the evidence of its pages after eight visits.
 fn hosts(pages: u32, between: f64, within: f64) -> Vec<(f64, Fit)> {
     let (priors, mut random) = (Priors::default(), Random(11));
     let host = |_| {

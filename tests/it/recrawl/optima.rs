@@ -1,4 +1,4 @@
-//! The best uses of a budget, beside known figures, and beside whatever else could be done with it.
+//! The best uses of a budget, compared with known figures and with other uses of the same budget.
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;

@@ -1,4 +1,4 @@
-//! Rates of change, beside published vectors and likelihoods that are summed in the plainest way.
+//! Rates of change, compared with published vectors and with naively summed likelihoods.
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;

@@ -20,7 +20,7 @@ fn replay(store: &Store) -> Replay {
     store.snapshot().replay(None, 100, Changes::RETURN_SHARE).unwrap()
 }
 
-/// Crawls each page once in so many days.
+/// Crawls each page every `days` days.
 fn every(replay: &Replay, days: f64, (from, to): (f64, f64)) -> Figures {
     let (budget, span) = (Budget::every(days).unwrap(), Span::new(0.5, from, to).unwrap());
     crawl(&replay.pages, budget, span, Decider::policy(Policy::UNIFORM), &mut || {}).unwrap()
@@ -77,7 +77,7 @@ fn pages_are_found_when_they_were_first_seen_and_may_be_gone() {
     let replay = replay(&store);
     assert_eq!((replay.pages.len(), replay.of), (2, 2));
     let figures = every(&replay, 1e6, (0.0, 20.0));
-    // 30 days of pages in all, of which one is not what it was for 5 days.
+    // 30 page-days in all. One page is outdated for 5 of them.
     assert!((figures.freshness - 25.0 / 30.0).abs() < 1e-12, "{figures:?}");
     assert_eq!(store.snapshot().replay(None, 1, 0.5).unwrap().pages.len(), 1);
     assert_eq!(store.snapshot().replay(None, 0, 0.5).unwrap().of, 2);

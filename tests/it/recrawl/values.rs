@@ -1,4 +1,4 @@
-//! What visits are worth, beside known figures, and integrals that are summed in thin slices.
+//! Values of visits, compared with known figures and with integrals summed in thin slices.
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;

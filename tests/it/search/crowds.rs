@@ -1,4 +1,4 @@
-//! Crowds of fingerprints, of which a search looks at some and says so.
+//! Crowds of fingerprints: a search examines some of them and reports that it is incomplete.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;

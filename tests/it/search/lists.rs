@@ -18,7 +18,7 @@ fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
         }
         let matches = store.snapshot().near(7, 3).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (0, false));
-        // Whoever wants to know can look at more.
+        // A higher limit examines more.
         let matches = store.snapshot().search(&Query::new(7, 3).limit(5000)).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (1, true));
         assert_eq!(matches.near[0].url, url(49, 4999));
@@ -60,7 +60,7 @@ fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
     let matches = store.snapshot().search(&under).unwrap();
     assert_eq!((matches.near.len(), matches.complete), (1, true));
     assert_eq!(matches.near[0].url, kept);
-    // Whoever asks for all of them is told that it was too much, whether or not it is found.
+    // The search of all pages is incomplete, whether or not it finds the page.
     let matches = store.snapshot().search(&query).unwrap();
     assert!(!matches.complete);
     assert!(matches.near.iter().all(|near| near.url == kept));

@@ -1,5 +1,5 @@
-//! What can be asked of a search beside a fingerprint and a distance: the nearest, a budget, many at
-//! once, an explanation; and that nothing makes one costly.
+//! Options of a search besides a fingerprint and a distance: the nearest pages, a budget, batches, an
+//! explanation. Also that no input makes a search costly.
 
 mod crowds;
 mod lists;

@@ -157,7 +157,7 @@ fn a_fingerprint_that_many_pages_have_makes_a_pair_for_each_of_them() {
         let of = |each| found(&snapshot, &PairQuery::within(0).equal(true).each(each)).len();
         let n = copies.len() + 1;
         assert_eq!(of(3), (n - 1) + (n - 2) + (n - 3));
-        // Whoever has had enough says so.
+        // The sink can end the search early.
         let taken = AtomicUsize::new(0);
         let all = PairQuery::within(64).equal(true).each(usize::MAX);
         let end = all.run(&snapshot, &Progress::default(), |pairs| {

@@ -10,7 +10,7 @@ use simkeep_testing::ms;
 
 use super::{create, fill, fill_later, hot, random};
 
-/// What is handed over to one of the ways to find pairs, in order.
+/// Collects the pairs that `find` passes to its sink, sorted.
 fn pairs(find: impl FnOnce(&(dyn Fn(&[NearPair]) -> ControlFlow<()> + Sync))) -> Vec<NearPair> {
     let found = Mutex::new(Vec::new());
     find(&|pairs| {
@@ -223,7 +223,7 @@ fn a_page_that_is_left_out_has_no_part_in_fingerprints_and_pairs() {
 }
 
 #[test]
-fn what_may_have_one_thread_runs_on_that_of_whoever_asks() {
+fn a_query_with_one_thread_runs_on_the_caller() {
     let store = create(Options::default());
     fill(&store, &random(31).take(20_000).collect::<Vec<_>>());
     store.seal().unwrap();
@@ -250,7 +250,7 @@ fn what_may_have_one_thread_runs_on_that_of_whoever_asks() {
 }
 
 #[test]
-fn pairs_are_not_told_of_fingerprints_that_hundreds_of_pages_had_and_have_no_longer() {
+fn pairs_omit_fingerprints_that_no_page_has_any_more() {
     let store = hot(900, true);
     fill_later(
         &store,
