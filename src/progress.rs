@@ -52,7 +52,7 @@ struct State {
     of: AtomicU64,
     found: AtomicU64,
     cancelled: AtomicBool,
-    /// The progress of the whole call of which this is a hidden part: cancelling the whole cancels
+    /// The progress of the whole call, if this is a hidden part of it. Cancelling the whole cancels
     /// this.
     whole: Option<Progress>,
 }
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_stage_is_told_as_what_it_is() {
+    fn every_stage_is_reported() {
         let progress = Progress::default();
         assert_eq!((progress.stage(), progress.fraction()), (Stage::Waiting, None));
         for stage in STAGES {

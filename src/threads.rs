@@ -24,7 +24,7 @@ pub(crate) fn share<J: Send, O, T: Send>(
     let threads = threads.min(jobs.len());
     let mut results: Vec<Option<T>> = Vec::new();
     results.resize_with(jobs.len(), || None);
-    // Each job comes with the slot of its result, so the results are in order whoever is first.
+    // Each job comes with the slot of its result, so the results are in order whichever thread is first.
     let jobs = Mutex::new(jobs.into_iter().zip(&mut results));
     on_threads(threads, &|| {
         let mut mine = None;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_beside_is_done_in_turn_where_no_thread_is_to_be_had() {
+    fn work_runs_in_sequence_if_no_thread_can_start() {
         let both = || beside(|| 1, || 2);
         assert_eq!(both(), (1, 2));
         assert_eq!(refused::during(both), (1, 2));

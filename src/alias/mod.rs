@@ -138,7 +138,7 @@ fn aliases(
     let pages = Totals::of(snapshot)?.pages;
     progress.start(Stage::Counting, under.is_none().then_some(pages))?;
     let mut walk = Walk::new(snapshot, under, progress)?;
-    let mut told = Aliases::default();
+    let mut found = Aliases::default();
     loop {
         let mut counting = Counting::new(asked, k, snapshot.view().seed);
         let read = walk.site(&mut |walked| match fingerprint(&walked.page, epoch) {
@@ -150,7 +150,7 @@ fn aliases(
                 }
             }
             None => {
-                told.without_fingerprint += u64::from(!walked.page.contents.is_empty());
+                found.without_fingerprint += u64::from(!walked.page.contents.is_empty());
                 Ok(())
             }
         })?;
@@ -159,7 +159,7 @@ fn aliases(
         if site.pages == 0 {
             continue;
         }
-        told.add(&site);
+        found.add(&site);
         if site.rules.is_empty() {
             continue;
         }
@@ -172,11 +172,11 @@ fn aliases(
         }
         examples.give(&mut site)?;
         if sink(site).is_break() {
-            return Ok(told);
+            return Ok(found);
         }
     }
     progress.finish();
-    Ok(told)
+    Ok(found)
 }
 
 /// Finds the known page whose host is this page's as browsers write it, if SURT order treats the

@@ -31,9 +31,9 @@ pub struct AliasSite {
     /// The sampled share of the URLs that rules make: 1, unless the site exceeded the memory. All
     /// counts of its rules refer to the sample.
     pub sampled: f64,
-    /// The number of pages of which some parameters were skipped. Limits are 32 parameters on a
-    /// page, 1,024 names in a site, and 64 bytes in a name. On a page with long URLs, only 16 KiB /
-    /// (length of path and query) parameters are tested.
+    /// The number of pages with skipped parameters. Limits are 32 parameters on a page, 1,024 names in
+    /// a site, and 64 bytes in a name. On a page with long URLs, only 16 KiB / (length of path and
+    /// query) parameters are tested.
     pub skipped: u64,
     /// The rules, in the order in which to [apply](super::normalised) them, without duplicates.
     pub rules: Vec<AliasCount>,

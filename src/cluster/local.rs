@@ -274,11 +274,11 @@ impl Around<'_> {
             // A search that was cut may miss the requested page. It is always part of the answer.
             members.push(fingerprint);
         }
-        self.told(leader, &members)
+        self.cluster_of(leader, &members)
     }
 
     /// Builds the cluster of a leading node from its members, including itself.
-    fn told(&self, leader: u64, members: &[u64]) -> Result<PageCluster> {
+    fn cluster_of(&self, leader: u64, members: &[u64]) -> Result<PageCluster> {
         let (of, _) =
             self.nodes.get(&leader).and_then(|pages| pages.split_first()).or_bug("it leads")?;
         let ((_, _, url), taken) = of;

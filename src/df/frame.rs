@@ -172,7 +172,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_no_head_is_told_from_a_newer_one() {
+    fn an_invalid_head_is_distinguished_from_a_newer_one() {
         assert_eq!(parse_head(&head()), Ok(()));
         // Whatever a later version has there.
         assert_eq!(parse_head(&head_of(2, 9)), Err(Flaw::Version(2)));

@@ -196,7 +196,7 @@ mod linkable_tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_linked_is_told_from_a_disk_that_fails() {
+    fn refused_links_are_distinguished_from_disk_failures() {
         let error = |errno: Errno| io::Error::from_raw_os_error(errno.raw_os_error());
         for refused in [Errno::XDEV, Errno::PERM, Errno::MLINK, Errno::NOSYS, Errno::OPNOTSUPP] {
             assert!(is_refused(&error(refused)), "{refused}");

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     /// Whether the system has this advice for an address.
-    fn is_told_at(address: usize, what: &str) -> bool {
+    fn is_advised_at(address: usize, what: &str) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut within = false;
         for line in maps.lines() {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_is_told_how_a_file_will_be_touched() {
+    fn the_system_gets_advice_on_how_a_file_is_used() {
         const MIB: usize = 1 << 20;
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return;
@@ -217,16 +217,16 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.set_len(12 * MIB as u64).unwrap();
         let map = Map::of_file(&file).unwrap();
-        let told =
-            |what| [1, 5, 8, 10, 11].map(|at| is_told_at(map.as_ptr().addr() + at * MIB, what));
-        let asked = || told("hg");
+        let advised =
+            |what| [1, 5, 8, 10, 11].map(|at| is_advised_at(map.as_ptr().addr() + at * MIB, what));
+        let asked = || advised("hg");
         assert_eq!(asked(), [false; 5]);
         map.ask_for_huge_pages(4 * MIB - 100..10 * MIB + 100);
         // Not a whole one.
         map.ask_for_huge_pages(MIB..3 * MIB);
         assert_eq!(asked(), [false, true, true, false, false]);
         map.expect_few_touches(0..2 * MIB);
-        assert_eq!(told("rr"), [true, false, false, false, false]);
+        assert_eq!(advised("rr"), [true, false, false, false, false]);
     }
 }
 

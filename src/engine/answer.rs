@@ -411,7 +411,7 @@ impl Page {
             visits: head.visits,
             first: head.first,
             last: head.last,
-            content: epochs.told_by(&contents).copied(),
+            content: epochs.deciding(&contents).copied(),
             content_seen: head.in_force_seen(),
             modified: head.content_modified(),
             gone: head.gone(),

@@ -274,8 +274,10 @@ fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
         let page = page?;
         let has = |epoch| page.contents.iter().any(|content| content.epoch == epoch);
         let of_it = |content: &&Content| content.epoch == info.epoch;
-        let is_told = page.contents.iter().find(of_it).is_some_and(|c| c.fingerprint.is_some());
-        let is_left = is_told && roles.iter().any(|(epoch, is_role)| *is_role && !has(*epoch));
+        let has_fingerprint =
+            page.contents.iter().find(of_it).is_some_and(|c| c.fingerprint.is_some());
+        let is_left =
+            has_fingerprint && roles.iter().any(|(epoch, is_role)| *is_role && !has(*epoch));
         pages += u64::from(is_left);
         if pages > left {
             return Err(Error::EpochInUse { name: info.name.clone(), url: page.url });

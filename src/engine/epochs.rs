@@ -66,8 +66,8 @@ impl Epochs {
         known(self, epoch).is_some_and(|info| info.role.finds_near())
     }
 
-    /// The newest fingerprint of a content that detects changes; if there is none, the newest.
-    pub(crate) fn told_by<'c>(&self, contents: &'c [Content]) -> Option<&'c Content> {
+    /// Returns the newest content whose epoch detects changes; if there is none, the newest content.
+    pub(crate) fn deciding<'c>(&self, contents: &'c [Content]) -> Option<&'c Content> {
         let tells = |c: &Content| known(self, c.epoch).is_some_and(|i| i.role.tells_change());
         contents.iter().max_by_key(|content| (tells(content), content.epoch.count()))
     }

@@ -146,9 +146,9 @@ pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Res
 fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
     let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
     // Without a `SNAPSHOT` no reader knows of this store. Files of another store are not removed.
-    let untold = matches!(Published::read(&**disk), Ok(None));
+    let is_unpublished = matches!(Published::read(&**disk), Ok(None));
     let left = orphans(disk, &contents).ok()?;
-    (contents.settings.unfinished && untold).then_some(left)
+    (contents.settings.unfinished && is_unpublished).then_some(left)
 }
 
 /// Removes an unfinished store to make space for another.

@@ -77,8 +77,8 @@ settings! {
         /// The number of visits in an epoch after which a new one is
         /// [advised](crate::Stats::epoch_due). Default: 1,000,000.
         pub epoch_visits: u64 = 1_000_000,
-        /// The distance of near-duplicates in an [`Outcome`](crate::Outcome), and of pages of which
-        /// one [leads](field@crate::due::Decision::near) another. The tables of new segments are
+        /// The distance of near-duplicates in an [`Outcome`](crate::Outcome), and of a page to the
+        /// page that [leads](field@crate::due::Decision::near) it. The tables of new segments are
         /// laid out for it; other distances can be searched as well. It is not stored, so a
         /// [`Reader`](crate::Reader) uses the default. Default: for each epoch the
         /// [advice](crate::fingerprint::Recipe::near_distance) of its recipe.

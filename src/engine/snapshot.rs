@@ -168,7 +168,7 @@ impl Snapshot {
         self.poison_on_bug(|| {
             let version = self.view.version_at(&self.lookup(url)?, self.sequence, time.into())?;
             Ok(version.map(|VersionAt { visit, contents }| {
-                let content = self.view.epochs.told_by(&contents).copied();
+                let content = self.view.epochs.deciding(&contents).copied();
                 let seen = content.map_or(visit.seen, Seen::Content);
                 Visit { seen, ..visit }
             }))

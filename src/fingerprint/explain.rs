@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn features_of_a_minwise_hash_are_told_by_the_bits_that_they_give() {
+    fn features_of_a_minwise_hash_are_named_by_their_bits() {
         for recipe in
             ["words1-minwise/2", "words1-mod3-minwise-seed1/2", "words1-minwise-leave0.9/2"]
         {

@@ -39,7 +39,7 @@ pub struct Fingerprinter<'t> {
     /// Whether a text in pieces has begun.
     begun: bool,
     /// Whether any feature of the last text counted.
-    pub(super) told: bool,
+    pub(super) has_features: bool,
     pub(super) making: Making,
 }
 
@@ -106,7 +106,7 @@ impl<'t> Fingerprinter<'t> {
             frequencies,
             grams: Grams::new(recipe, kernel),
             begun: false,
-            told: false,
+            has_features: false,
             making: match recipe.family {
                 Family::Simhash => Making::Simhash(Box::new(Voting::new(recipe, kernel))),
                 Family::Minwise => Making::Minwise(Box::new(Minhashing::new(recipe))),
@@ -206,11 +206,11 @@ impl<'t> Fingerprinter<'t> {
     /// Returns the fingerprint, and resets.
     pub(super) fn empty(&mut self, document: &Document) -> u64 {
         self.begun = false;
-        let (told, bits) = match &mut self.making {
+        let (has_features, bits) = match &mut self.making {
             Making::Simhash(voting) => (voting.vote.total() > 0, voting.finish()),
             Making::Minwise(least) => (!least.minwise.is_empty(), least.finish()),
         };
-        self.told = told;
+        self.has_features = has_features;
         match self.recipe.reserved {
             0 => bits,
             reserved => bits & self.recipe.mask() | document.metadata() << (64 - reserved),

@@ -82,7 +82,7 @@ mod tests {
     use super::super::{Counted, Ratio};
     use super::*;
 
-    /// Counts 60 documents, of which `n` have the word `w` with number `n`.
+    /// Counts 60 documents; `n` of them have the word `w` with number `n`.
     fn counted() -> Counted {
         let mut counted = Counted::new(&Recipe::words(1));
         for document in 0..60 {

@@ -99,7 +99,7 @@ mod tests {
     use super::super::Counted;
     use super::*;
 
-    /// Counts 100 documents, of which `n` have the word `n`.
+    /// Counts 100 documents; `n` of them have the word `n`.
     fn counted() -> Counted {
         let mut counted = Counted::new(&Recipe::words(1));
         for document in 0..100 {

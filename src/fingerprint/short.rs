@@ -88,7 +88,7 @@ impl Fingerprinter<'_> {
             return Ok(None);
         }
         let fingerprint = self.of(page)?;
-        Ok(self.told.then_some(fingerprint))
+        Ok(self.has_features.then_some(fingerprint))
     }
 }
 

@@ -104,7 +104,7 @@ impl Census {
         progress.start(Stage::Counting, Some(pages))?;
         let mut counting = Counting::new(snapshot.near_epoch());
         let mut scan = Scan::all(snapshot);
-        while let Some(page) = scan.next_told() {
+        while let Some(page) = scan.next_with_verdicts() {
             let (url, history, head) = page?;
             counting.page(&url, &history, &head);
             progress.check()?;

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told_from_damage() {
+    fn another_version_is_distinguished_from_damage() {
         for version in [4, 6] {
             assert_eq!(parse_head(&changed(8, version), 4), Err(Flaw::Version(version.into())));
             let mut damaged = encode_head(&STAMP);

@@ -4,8 +4,8 @@ use std::fmt;
 
 use ::metrics::Counter;
 
+use super::instruments::counters;
 use super::list::{SYNCS, WRITTEN};
-use super::told::counters;
 use crate::disk::{Name, Watcher};
 
 /// Counts bytes written and syncs, by kind of file.

@@ -5,18 +5,18 @@
 #[cfg(feature = "metrics")]
 mod disk;
 #[cfg(feature = "metrics")]
+mod instruments;
+#[cfg(feature = "metrics")]
 mod list;
 #[cfg(not(feature = "metrics"))]
 mod silent;
-#[cfg(feature = "metrics")]
-mod told;
 
+#[cfg(feature = "metrics")]
+pub(crate) use instruments::Metrics;
 #[cfg(feature = "metrics")]
 pub use list::{ALL, Instrument, Kind};
 #[cfg(not(feature = "metrics"))]
 pub(crate) use silent::Metrics;
-#[cfg(feature = "metrics")]
-pub(crate) use told::Metrics;
 
 /// Work that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::sample::path_hash;
 use crate::bug::Bug;
 use crate::page::site;
 
-/// The sites that were found to mirror each other, directly or transitively, and the pairs of which
-/// only some paths are near. Takes about 50 bytes for each.
+/// The sites that were found to mirror each other, directly or transitively, and the pairs with only
+/// some near paths. Takes about 50 bytes for each.
 #[derive(Debug)]
 pub(super) struct Families {
     seed: u64,

@@ -57,7 +57,7 @@ impl Head {
     }
 
     fn find_content(&self, seen: &SeenContent<'_>, was_gone: bool) -> Option<Found> {
-        let bits = self.newest_distance(seen.told());
+        let bits = self.newest_distance(seen.deciding());
         if !was_gone {
             if self.last_version().any(|v| have_digest(&v.content, seen.content)) {
                 return Some(Found::Unchanged);
@@ -107,7 +107,7 @@ pub(super) struct SeenContent<'a> {
 
 impl<'a> SeenContent<'a> {
     /// Its fingerprints that count, of epochs that detect changes.
-    pub(super) fn told(&self) -> impl Iterator<Item = &'a Content> {
+    pub(super) fn deciding(&self) -> impl Iterator<Item = &'a Content> {
         let all = fingerprints(self.content, self.also);
         all.filter(|content| tells_change(self.epochs, content.epoch))
     }
@@ -123,7 +123,7 @@ impl<'a> SeenContent<'a> {
             c.epoch == other.epoch && c.fingerprint.is_none() && other.fingerprint.is_none()
         };
         let differ = self.content.digest.zip(other.digest).is_some_and(|(a, b)| a != b);
-        differ && self.told().any(without)
+        differ && self.deciding().any(without)
     }
 
     /// How this content matches another one, if it is at most a minor change away.
@@ -138,7 +138,7 @@ impl<'a> SeenContent<'a> {
                 is_minor(self.epochs, distance).then_some(Likeness::Near)
             }
         };
-        self.told().filter_map(by).max()
+        self.deciding().filter_map(by).max()
     }
 }
 

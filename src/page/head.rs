@@ -226,9 +226,9 @@ impl Head {
         }
         let seen = || self.contents.iter().filter(|v| !v.restated);
         // Without a digest, it may be a restatement of an earlier content.
-        let is_told = last.content.digest.is_some() && seen().count() as u64 == self.visits;
+        let is_known = last.content.digest.is_some() && seen().count() as u64 == self.visits;
         let with_it = seen().filter(|v| v.content.digest == last.content.digest);
-        with_it.map(|v| v.time).min().filter(|_| is_told)
+        with_it.map(|v| v.time).min().filter(|_| is_known)
     }
 
     /// When the content seen last was modified, as the server reported with it or later. Earlier
@@ -271,8 +271,8 @@ impl Head {
         match self.contents.first() {
             None => Verdict::Unseen,
             Some(v) if self.gone() => {
-                let mut told = self.last_version().map(|v| v.content.epoch);
-                let epoch = told.find(|epoch| tells_change(epochs, *epoch));
+                let mut all = self.last_version().map(|v| v.content.epoch);
+                let epoch = all.find(|epoch| tells_change(epochs, *epoch));
                 let distance = epoch.map(|epoch| Distance { bits: 0, epoch });
                 Verdict::Reverted { to: v.time, distance }
             }
@@ -287,7 +287,7 @@ impl Head {
             return Verdict::Same(SameBy::Digest).into();
         }
         // Epochs may differ: each may see a change that others do not.
-        let distances = self.distances(seen.told());
+        let distances = self.distances(seen.deciding());
         let distance = distances.last().copied();
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
             return Verdict::Same(SameBy::Fingerprint).into();

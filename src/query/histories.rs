@@ -73,7 +73,7 @@ impl Iterator for Histories {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (url, mut history) = match self.scan.next_told()? {
+            let (url, mut history) = match self.scan.next_with_verdicts()? {
                 Ok((url, history, _)) => (url, history),
                 Err(e) => return Some(Err(e)),
             };

@@ -313,7 +313,7 @@ impl Scan {
     }
 
     /// The next page with its visits and their verdicts, and its head.
-    pub(crate) fn next_told(&mut self) -> Option<Result<(String, History, Head)>> {
+    pub(crate) fn next_with_verdicts(&mut self) -> Option<Result<(String, History, Head)>> {
         let (url, entries) = match self.next_entries()? {
             Ok(page) => page,
             Err(e) => return Some(Err(e)),

@@ -106,9 +106,9 @@ impl Iterator for Stale {
                 Ok(page) => page,
             };
             // A content known to have no fingerprint in the epoch is not stale.
-            let is_told = page.contents.iter().any(|content| content.epoch == self.epoch);
+            let is_current = page.contents.iter().any(|content| content.epoch == self.epoch);
             let newest = page.contents.iter().find(|content| content.fingerprint.is_some());
-            if let (false, Some(content), Some(time)) = (is_told, newest, page.content_seen) {
+            if let (false, Some(content), Some(time)) = (is_current, newest, page.content_seen) {
                 return Some(Ok(StalePage { url: page.url, time, content: *content }));
             }
         }

@@ -160,13 +160,13 @@ mod tests {
 
     #[test]
     fn worths_of_any_unit_are_short() {
-        let told = [0.0, 12.3, 0.004, 1e-30, 6.7e32, f64::INFINITY].map(|v| legible(v, 2));
-        assert_eq!(told, ["0.00", "12.30", "0.00", "1.0e-30", "6.7e32", "inf"]);
+        let texts = [0.0, 12.3, 0.004, 1e-30, 6.7e32, f64::INFINITY].map(|v| legible(v, 2));
+        assert_eq!(texts, ["0.00", "12.30", "0.00", "1.0e-30", "6.7e32", "inf"]);
     }
 
     #[test]
-    fn slow_rates_are_told_apart() {
-        let told = [12.3, 1.0, 0.5, 0.25, 0.034, 0.0017, 0.000_002].map(|r| Figure(r).to_string());
-        assert_eq!(told, ["12.30", "1.00", "0.50", "0.25", "0.034", "0.0017", "0.0000020"]);
+    fn slow_rates_stay_distinguishable() {
+        let texts = [12.3, 1.0, 0.5, 0.25, 0.034, 0.0017, 0.000_002].map(|r| Figure(r).to_string());
+        assert_eq!(texts, ["12.30", "1.00", "0.50", "0.25", "0.034", "0.0017", "0.0000020"]);
     }
 }

@@ -48,7 +48,7 @@ struct Change {
 impl Change {
     /// A change of the page `seconds` after the earliest time of a visit.
     fn new(url: &str, seed: u64, seconds: u64) -> Change {
-        // A second hash, of which 24 bits are kept: URLs are not stored, and 64 bits might collide.
+        // 24 bits of a second hash: URLs are not stored, and 64 bits might collide.
         let other = xxh3_64_with_seed(url.as_bytes(), !seed);
         Change { hash: url_hash(url, seed), mark: other >> TIME_BITS << TIME_BITS | seconds }
     }
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn there_may_be_so_many_changes_and_no_more() {
+    fn the_number_of_changes_is_limited() {
         let mut set = Set { changes: Vec::new(), most: 5000 };
         for n in (0..5000).chain(0..5000).rev() {
             set.add(change(n)).unwrap();

@@ -129,14 +129,14 @@ impl Learned {
         let hosts = Hosts::new(&fits.into_iter().collect::<Result<Vec<Fit>, Bug>>()?);
         // Each thread keeps the evidence of codes, which serves all slots that it takes.
         let many = of_slots.chunks(TOGETHER);
-        let told = threads::share(many, threads, own, |evidences, slots: &[&[SlotCode]]| {
+        let learned = threads::share(many, threads, own, |evidences, slots: &[&[SlotCode]]| {
             let of_slot = |pages: &&[SlotCode]| OfSlot::new(pages, &hosts, evidences);
             slots.iter().map(of_slot).collect::<Result<Vec<_>, Bug>>()
         });
         let unknown = hosts.class(&Fit::default());
         let (mut slots, mut among_few) = (vec![unknown; SLOTS], Vec::new());
         let mut starts = Vec::with_capacity(SLOTS + 1);
-        for of_slot in told.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
+        for of_slot in learned.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
             let OfSlot { slot, class, among_few: mut some } = of_slot;
             *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = class;
             // Slots without pages get the same start as this one, so their range is empty.

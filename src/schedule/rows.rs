@@ -260,7 +260,7 @@ mod newest_tests {
             &[(0, first), (0, later)],
             // A page and a row that ended another page, or this one.
             &[(0, first), (1, none)],
-            // Two pages, of which one was forgotten.
+            // Two pages; one of them was forgotten.
             &[(0, later), (1, later)],
             &[(0, later), (1, first), (1, later)],
         ];

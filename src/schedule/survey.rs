@@ -36,7 +36,7 @@ pub struct Survey {
 
 /// The counts of some pages.
 #[derive(Default)]
-struct Told {
+struct Counts {
     pages: u64,
     changed: u64,
     /// The beliefs about the compared pages.
@@ -85,7 +85,7 @@ impl Survey {
     pub(crate) fn new(snapshot: &Snapshot) -> Result<Survey> {
         let learned = Learned::kept(snapshot)?;
         let (last, of_one) = sample(snapshot)?;
-        let Told { pages, changed, mut by } = told(snapshot, &learned, last)?;
+        let Counts { pages, changed, mut by } = count(snapshot, &learned, last)?;
         by.sort_unstable();
         let compared = by.len();
         let [pages, compared, changed] =
@@ -95,27 +95,27 @@ impl Survey {
 }
 
 /// Counts the pages with hashes up to `last`.
-fn told(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Told> {
+fn count(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Counts> {
     let sources = sources(snapshot, None)?;
-    let of_part = |(): &mut (), part: usize| -> Result<Told> {
-        let mut told = Told::default();
+    let of_part = |(): &mut (), part: usize| -> Result<Counts> {
+        let mut counts = Counts::default();
         let (from, upto) = part_of(last, part, PARTS);
         each_page(&sources, from, upto, |found| {
             let (host, code) = (found.row.host, found.row.code);
-            told.pages += 1;
+            counts.pages += 1;
             if code != Code::default() {
-                told.changed += u64::from(code.summary().changes > 0);
+                counts.changed += u64::from(code.summary().changes > 0);
                 // Keys instead of beliefs: a belief is computed later,
                 // once for all pages with equal keys.
-                told.by.push((learned.class(found.hash, host, code), code));
+                counts.by.push((learned.class(found.hash, host, code), code));
             }
             Ok(())
         })?;
-        Ok(told)
+        Ok(counts)
     };
-    let mut all = Told::default();
+    let mut all = Counts::default();
     for part in threads::share(0..PARTS, parallel(), || (), of_part) {
-        let Told { pages, changed, mut by } = part?;
+        let Counts { pages, changed, mut by } = part?;
         all.pages += pages;
         all.changed += changed;
         all.by.append(&mut by);

@@ -38,7 +38,7 @@ pub trait Column {
         }
     }
 
-    /// Returns the whole column as memory lines, of which those in `lines` are sound. The caller
+    /// Returns the whole column as memory lines. Those in `lines` are sound. The caller
     /// reads no others, and checks that they exist.
     ///
     /// # Errors

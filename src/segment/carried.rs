@@ -90,30 +90,34 @@ pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
 /// Appends the parts of `head` that the `own` entries of the record do not determine.
 #[expect(clippy::expect_used, reason = "a head counts all visits of its page")]
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
-    let mut told = Told::default();
+    let mut own_parts = PartialHead::default();
     // A reader folds the record's own entries anyway. Parts of the head that they determine are not
     // stored.
-    own.iter().for_each(|entry| told.take(*entry));
-    let last = told.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
+    own.iter().for_each(|entry| own_parts.take(*entry));
+    let last = own_parts.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
     // The last visit is stored, so parts of the head that it determines are not stored either.
-    last.into_iter().for_each(|visit| told.take(visit.into()));
-    let settled = head.settled.filter(|s| told.head.as_ref().and_then(|t| t.settled) != Some(*s));
-    settled.into_iter().for_each(|visit| told.take(visit.into()));
-    let told = told.head();
-    let modified = head.modified.filter(|m| told.as_ref().and_then(|t| t.modified) != Some(*m));
-    let is_told = |v: &LastSeen| told.as_ref().is_some_and(|t| t.contents.contains(v));
+    last.into_iter().for_each(|visit| own_parts.take(visit.into()));
+    let settled =
+        head.settled.filter(|s| own_parts.head.as_ref().and_then(|t| t.settled) != Some(*s));
+    settled.into_iter().for_each(|visit| own_parts.take(visit.into()));
+    let own_head = own_parts.head();
+    let modified = head.modified.filter(|m| own_head.as_ref().and_then(|t| t.modified) != Some(*m));
+    let is_determined = |v: &LastSeen| own_head.as_ref().is_some_and(|t| t.contents.contains(v));
     let contents: SmallVec<[&LastSeen; HISTORY_WINDOW]> =
-        head.contents.iter().filter(|v| !is_told(v)).collect();
-    let told = told.map_or_else(Properties::default, |told| told.properties);
-    let given: ArrayVec<PropertyEntry, KINDS> =
-        head.properties.iter().filter(|given| told.like(given.property) != Some(*given)).collect();
+        head.contents.iter().filter(|v| !is_determined(v)).collect();
+    let own_properties = own_head.map_or_else(Properties::default, |head| head.properties);
+    let given: ArrayVec<PropertyEntry, KINDS> = head
+        .properties
+        .iter()
+        .filter(|given| own_properties.like(given.property) != Some(*given))
+        .collect();
     let parts =
         [(last.is_some(), LAST), (settled.is_some(), SETTLED), (modified.is_some(), MODIFIED)];
     let parts = parts.into_iter().map(|(has, flag)| u8::from(has) * flag);
     // Flags are distinct bits, so their sum is their union.
     out.push(parts.chain(given.iter().map(|given| flag(given.property))).sum());
     let others = head.visits.checked_sub(count_visits(own) as u64);
-    put_varint(out, others.expect("a head counts the visits beside it"));
+    put_varint(out, others.expect("a head counts the other visits"));
     put_signed(out, head.first.0);
     if let Some(Modified { heard, time }) = modified {
         // Storable times lie in the years 1 to 9999, so no difference of two overflows.
@@ -204,11 +208,11 @@ impl Carried {
     /// Combines the carried part with the last entries `own` to the head. `None` if an entry cannot
     /// be read, or if a version was seen after all visits.
     pub(super) fn join(self, own: impl Iterator<Item = Option<Entry>>) -> Option<Head> {
-        let mut told = Told::of(own)?;
-        let count = told.head.as_ref().map_or(0, |head| head.visits);
+        let mut parts = PartialHead::of(own)?;
+        let count = parts.head.as_ref().map_or(0, |head| head.visits);
         // `visits` counts these two already. So `count` was taken before, and the sum is set below.
-        self.last.into_iter().chain(self.settled).for_each(|visit| told.take(visit.into()));
-        let mut head = told.head()?;
+        self.last.into_iter().chain(self.settled).for_each(|visit| parts.take(visit.into()));
+        let mut head = parts.head()?;
         head.visits = self.visits + count;
         head.first = head.first.min(Time(self.first));
         head.modified = head.modified.max(self.modified);
@@ -224,20 +228,20 @@ impl Carried {
 /// The parts of a head that some entries determine. Restated content may be of a visit that is not
 /// among them, and a property may be older than they are.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct PartialHead {
     head: Option<Head>,
     restated: Vec<LastSeen>,
     properties: Properties,
 }
 
-impl Told {
+impl PartialHead {
     /// Folds entries; `None` if one cannot be read.
-    pub(super) fn of(entries: impl Iterator<Item = Option<Entry>>) -> Option<Told> {
-        let mut told = Told::default();
+    pub(super) fn of(entries: impl Iterator<Item = Option<Entry>>) -> Option<PartialHead> {
+        let mut parts = PartialHead::default();
         for entry in entries {
-            told.take(entry?);
+            parts.take(entry?);
         }
-        Some(told)
+        Some(parts)
     }
 
     fn take(&mut self, entry: Entry) {

@@ -33,17 +33,17 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
     // overflow.
     let lengths: u8 =
         (0..LENGTHS).filter(|length| c.undated(*length) > (0, 0)).map(|length| 1 << length).sum();
-    let mut told = 0;
-    for (bit, is_told) in [
+    let mut flags = 0;
+    for (bit, is_set) in [
         (UNCHANGED, c.unchanged > 0),
         (DATED, c.dated > 0),
         (UNDATED, lengths > 0),
         (LAST, last.is_some()),
         (DISTANCE, last.is_some_and(|last| last.distance.is_some())),
     ] {
-        told |= if is_told { bit } else { 0 };
+        flags |= if is_set { bit } else { 0 };
     }
-    out.push(told);
+    out.push(flags);
     if c.unchanged > 0 {
         out.push(c.unchanged);
         put_varint(out, c.unchanged_ms);
@@ -83,27 +83,27 @@ pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
         return Some(c);
     }
     let mut cursor = Cursor::new(packed);
-    let told = cursor.u8().filter(|told| told >> 5 == 0)?;
-    let is_told = |bit: u8| told & bit != 0;
-    if is_told(UNCHANGED) {
+    let flags = cursor.u8().filter(|flags| flags >> 5 == 0)?;
+    let is_set = |bit: u8| flags & bit != 0;
+    if is_set(UNCHANGED) {
         c.unchanged = cursor.u8()?;
         c.unchanged_ms = cursor.varint()?;
     }
-    if is_told(DATED) {
+    if is_set(DATED) {
         c.dated = cursor.u8()?;
         c.dated_ms = cursor.varint()?;
         c.quiet_ms = cursor.varint()?;
     }
-    let lengths = if is_told(UNDATED) { cursor.u8().filter(|lengths| *lengths > 0)? } else { 0 };
+    let lengths = if is_set(UNDATED) { cursor.u8().filter(|lengths| *lengths > 0)? } else { 0 };
     for length in (0..LENGTHS).filter(|length| lengths >> length & 1 == 1) {
         let count = cursor.varint()?;
         c.changed[length] = u8::try_from(count >> 1).ok()?;
         c.returned[length] = if count & 1 == 1 { cursor.u8().filter(|n| *n > 0)? } else { 0 };
         c.sums[length] = u32::try_from(cursor.varint()?).ok()?;
     }
-    if is_told(LAST) {
+    if is_set(LAST) {
         let time = cursor.signed()?;
-        let bits = if is_told(DISTANCE) { Some(cursor.u8()?) } else { None };
+        let bits = if is_set(DISTANCE) { Some(cursor.u8()?) } else { None };
         c.note(Time(time), bits.map(u32::from));
         c.bits = cursor.varint()?;
     }

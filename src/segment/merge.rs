@@ -176,9 +176,9 @@ fn merge_pages(
     numbers.pages = writer.finish(builder)?;
     let moves = moves.into_iter().map(|spill| spill.finish().map(Moves));
     let moves = moves.collect::<Result<Vec<_>>>()?;
-    let told = moves.iter().map(|moves| moves.0.len() as u64);
+    let bytes = moves.iter().map(|moves| moves.0.len() as u64);
     let pages = inputs.iter().map(|input| input.numbers().pages * 4);
-    bug::ensure(told.eq(pages), "it is known where each page of each input went")?;
+    bug::ensure(bytes.eq(pages), "it is known where each page of each input went")?;
     Ok(Some(moves))
 }
 
@@ -245,8 +245,8 @@ fn merge_page(
     // counts.
     let (unread, newest) = visible.first().or_bug("a page that is left has a record")?;
     // All visits of the page are among these entries, and few: readers fold the changes from them.
-    let is_told = before.is_empty() && entries.len() <= CHUNK_ENTRIES;
-    let changes = newest.changes_unless(is_told).ok_or_else(|| unread.unreadable())?;
+    let is_determined = before.is_empty() && entries.len() <= CHUNK_ENTRIES;
+    let changes = newest.changes_unless(is_determined).ok_or_else(|| unread.unreadable())?;
     let record = Record { reset, earlier, before: &before, entries: &entries, changes };
     numbers.visits += record.visit_count() as u64;
     numbers.resets += u64::from(reset);

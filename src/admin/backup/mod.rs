@@ -215,7 +215,7 @@ pub struct BackedUp {
     pub removed: u64,
     /// Bytes of the catalog, which is always rewritten.
     pub catalog_bytes: u64,
-    /// The error of the system because of which files were copied instead of linked.
+    /// The system error that caused files to be copied instead of linked.
     pub not_linked: Option<String>,
 }
 

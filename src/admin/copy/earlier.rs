@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_another_way_is_told_by_what_both_numbered() {
+    fn a_diverged_state_is_detected_by_common_numbers() {
         let there = [row(1, 1, 10), row(5, 11, 20)];
         let there = state(6, &there);
         for (changes, store, why) in [

@@ -259,7 +259,7 @@ impl LoadEpochs {
                 check_name(name)?;
                 next_epoch(epochs.len(), reserved)?;
                 let number = Epoch::new(FIRST + epochs.len(), reserved);
-                let number = number.or_bug("a load's numbers fit beside those of a store")?;
+                let number = number.or_bug("a load's numbers fit after those of a store")?;
                 places.insert(name.to_owned(), epochs.len());
                 epochs.push_mut(Named::new(name, number))
             }

@@ -245,8 +245,8 @@ impl Load<'_> {
                 let (merger, batches) = write::pair();
                 let written = thread::scope(|scope| {
                     let writer = self.beside("simkeep-write", scope, || writing.run(batches))?;
-                    let told = |visits| watch.advance(visits);
-                    let merged = merger.run(&runs, &now.view, &settled, told);
+                    let advance = |visits| watch.advance(visits);
+                    let merged = merger.run(&runs, &now.view, &settled, advance);
                     let written = joined(writer.join())?;
                     merged.map(|()| written)
                 })?;

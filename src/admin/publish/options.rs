@@ -68,7 +68,7 @@ pub struct Publication {
     /// Whether anything was forgotten since the oldest of them. `None` if unknown: a merge combined
     /// its operations with later ones, which were not all visits.
     pub forgotten: Option<bool>,
-    /// The error of the system because of which files were copied instead of linked.
+    /// The system error that caused files to be copied instead of linked.
     pub not_linked: Option<String>,
 }
 

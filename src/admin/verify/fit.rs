@@ -12,7 +12,7 @@ use crate::search::canonical_key;
 use crate::segment::{PageCursor, Row, count_visits, host_slot, tag_of};
 
 /// The number of pages or fingerprints between two reports of progress.
-const TOLD: u64 = 1 << 10;
+const PROGRESS_STEP: u64 = 1 << 10;
 
 /// Checks that pages ascend, can be read, and are found by their hash. Returns how many of their
 /// fingerprints in force must be in tables: those of ended epochs may be absent.
@@ -27,7 +27,7 @@ pub(super) fn pages(
     let mut cursor = PageCursor::new(std::sync::Arc::clone(segment), 0)?;
     let (mut before, mut visits, mut resets, mut in_force) = (None, 0, 0, 0);
     while cursor.advance()? {
-        if cursor.ordinal().is_multiple_of(TOLD) {
+        if cursor.ordinal().is_multiple_of(PROGRESS_STEP) {
             pass()?;
         }
         let record = cursor.record()?;
@@ -129,7 +129,7 @@ pub(super) fn tables(
         fingerprints += u64::from(tables.tables.len());
         let mut before = None;
         for ordinal in 0..tables.tables.len() {
-            if u64::from(ordinal).is_multiple_of(TOLD) {
+            if u64::from(ordinal).is_multiple_of(PROGRESS_STEP) {
                 pass()?;
             }
             let fingerprint = tables.fingerprint(ordinal)?;

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bounded_rate_is_kept_and_it_stops_when_it_is_told_to() {
+    fn verify_keeps_a_bounded_rate_and_stops_when_cancelled() {
         let progress = Progress::default();
         let mut pace = Pace::start(Some(20_000), progress.clone()).unwrap();
         pace.expect(4000);

@@ -40,7 +40,7 @@ fn groups_beyond_the_memory_are_a_sample_of_whole_groups() {
         assert!(groups.groups.len() < most && groups.groups.capacity() <= most);
     }
     let sum = &groups.sums(3)[&3];
-    // Pages beside the pairs take room, too.
+    // Other pages than the pairs take space, too.
     assert!(groups.share() < 1.0 / 32.0 && sum.pairs > 300);
     assert_eq!((sum.pairs, sum.visits), (sum.near, sum.pairs));
     let all = sum.pairs as f64 / groups.share();

@@ -84,12 +84,12 @@ impl<'h> Header<'h> {
         let is_parted = rest == 0 && whole > 0
             || rest > self.region_header_pages * PAGE_BYTES && rest.is_multiple_of(PAGE_BYTES);
         let more = if self.more_pages > 0 { self.region_header_pages + self.more_pages } else { 0 };
-        let told = self.regions.saturating_mul(self.region_bytes());
-        let told = told.saturating_add(PAGE_BYTES + more * PAGE_BYTES);
-        let is_told = told <= len
+        let described = self.regions.saturating_mul(self.region_bytes());
+        let described = described.saturating_add(PAGE_BYTES + more * PAGE_BYTES);
+        let is_possible = described <= len
             && (1..=REGION_PAGES_MAX).contains(&(self.regions + u64::from(more > 0)))
             && self.more_pages <= self.region_pages;
-        if !is_parted || self.state & RECOVERY == 0 && !is_told {
+        if !is_parted || self.state & RECOVERY == 0 && !is_possible {
             let what = format!(
                 "its header describes a file that does not have {len} bytes, as this one does"
             );

@@ -254,7 +254,7 @@ impl<'f> Tree<'f> {
         // The order has five bits.
         let (order, region) = (number >> 59, number >> 20 & 0xf_ffff);
         let bytes = PAGE_BYTES << order;
-        // Twenty bits, of which large pages need fewer: fewer than 2^40 bytes in all.
+        // Twenty bits, and fewer for large pages: fewer than 2^40 bytes in all.
         let within = (number & (0xf_ffff >> order)) * bytes;
         let offset = PAGE_BYTES + region * self.region_bytes + self.region_header_bytes + within;
         if bytes > PAGE_BYTES_MAX || offset + bytes > self.len {

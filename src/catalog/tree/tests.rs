@@ -1,4 +1,4 @@
-//! The reader beside redb itself, on sound files and on damaged ones.
+//! Compares the reader with redb itself, on sound files and on damaged ones.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -113,23 +113,23 @@ fn read_all(disk: &SimDisk) -> (Result<[Rows; 3]>, usize) {
 }
 
 #[test]
-fn every_flipped_bit_of_the_header_is_told_or_changes_nothing() {
+fn every_flipped_header_bit_is_detected_or_harmless() {
     let change = Change { rows: vec![(7, 80)], removed: vec![] };
     for closed in [false, true] {
         let (disk, expected) = database(&[change.clone(), change.clone()], closed);
         let file = disk.contents().into_iter().find(|(name, _)| *name == Name::Catalog).unwrap();
-        let mut told = 0;
+        let mut detected = 0;
         // The byte that says which of two commits is the last shows by the mark.
         for at in (0..HEADER_BYTES).filter(|at| *at != 9) {
             for bit in 0..8 {
                 let mut damaged = file.1.clone();
                 damaged[at] ^= 1 << bit;
                 let (rows, flaws) = read_all(&SimDisk::of([(Name::Catalog, damaged)]));
-                told += usize::from(rows.is_err() || flaws > 0);
+                detected += usize::from(rows.is_err() || flaws > 0);
                 assert!(flaws > 0 || rows.is_err() || rows.unwrap() == expected, "{at}");
             }
         }
-        assert!(told > 1000, "{told}");
+        assert!(detected > 1000, "{detected}");
     }
 }
 
@@ -213,7 +213,7 @@ proptest! {
     /// Damage is reported, or makes no difference; and reading takes no more memory and time than
     /// the size of the file justifies.
     #[test]
-    fn a_flipped_bit_is_told_or_changes_nothing(
+    fn a_flipped_bit_is_detected_or_harmless(
         changes in changes(),
         closed: bool,
         places in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..40),

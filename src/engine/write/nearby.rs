@@ -219,7 +219,7 @@ fn is_before(
 ) -> Result<bool> {
     let time = request.entry().time();
     let weight = weight.or_else(|| before.map(|before| before.weight));
-    let weight = weight.or_bug("a page of which nothing is new is known")?;
+    let weight = weight.or_bug("a page without new data is known")?;
     let is_first = |since: Time| Place::of(ranking, lookup.url, since, weight).order(other).is_lt();
     // It was first seen with this content now, or some time since its first visit. If the exact
     // time does not matter, its history is not read.

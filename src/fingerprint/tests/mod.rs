@@ -390,7 +390,7 @@ fn fields_are_features() {
 }
 
 #[test]
-fn the_heaviest_weights_are_still_told_apart() {
+fn the_heaviest_weights_are_still_distinguished() {
     let recipe: Recipe = "words1-raw-inverse-front/2".parse().unwrap();
     let mut counted = Counted::new(&recipe);
     counted.add("spam eggs ham");
@@ -451,7 +451,7 @@ proptest! {
         recipe in any_recipe(),
         text in any_text(),
         fields in prop::collection::vec(("[ab]", "[a-c]{0,2}"), 0..3),
-        room in 1usize..40,
+        features_max in 1usize..40,
     ) {
         let recipe = recipe.boost(Ratio::ONE);
         let counted = counted(&recipe);
@@ -462,9 +462,9 @@ proptest! {
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
         // With the memory of another text, and without special instructions.
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
-        // With room for some of its features at a time.
+        // With space for some of its features at a time.
         if let Making::Simhash(voting) = &mut fingerprinter.making {
-            voting.features_max = room;
+            voting.features_max = features_max;
         }
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
         prop_assert_eq!(fingerprinter.portable().of(&document).unwrap(), expected);

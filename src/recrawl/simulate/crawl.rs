@@ -100,7 +100,7 @@ impl<'p, P: Page> Crawl<'p, P> {
             return Ok(());
         }
         self.found.iter_mut().for_each(|page| page.tell(&self.learned));
-        self.learned.learn(self.comparisons, self.found.iter().filter_map(Visited::told));
+        self.learned.learn(self.comparisons, self.found.iter().filter_map(Visited::evidence));
         self.found.iter_mut().try_for_each(|page| page.expect(&self.learned, self.by))
     }
 

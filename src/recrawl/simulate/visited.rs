@@ -99,7 +99,7 @@ impl<'p, P: Page> Visited<'p, P> {
     }
 
     /// Returns its host and its evidence about rates.
-    pub(super) fn told(&self) -> Option<(u32, &Evidence)> {
+    pub(super) fn evidence(&self) -> Option<(u32, &Evidence)> {
         Some((self.page.host(), self.evidence.as_ref()?))
     }
 

@@ -120,7 +120,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
         // A column that changed between the passes could make the writer exceed its reserved space. It
         // is an error, since the caller's data caused it.
         column.same(entries <= column.n && more <= further)?;
-        let (mut at_hand, mut number) = (0, 0_u32);
+        let (mut cell, mut number) = (0, 0_u32);
         let aim = |fingerprint| {
             let (own, other) = half.cut(fingerprint);
             // Cells below the range wrap to large numbers,
@@ -137,7 +137,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             for entry in entries {
                 // Empty cells before this entry get a line of their own,
                 // and a cell's head is written before its first entry.
-                while let Some(&[start, end]) = starts.get(at_hand..).and_then(<[u32]>::first_chunk)
+                while let Some(&[start, end]) = starts.get(cell..).and_then(<[u32]>::first_chunk)
                     && start <= number
                 {
                     if end > number {
@@ -149,7 +149,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
                     if start == end {
                         lines.cell(0)?;
                     }
-                    at_hand += 1;
+                    cell += 1;
                 }
                 lines.entry(entry.bits)?;
                 number += 1;
@@ -157,7 +157,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             Ok(())
         })?;
         // Empty cells after the last entry. Non-empty ones were begun above.
-        for pair in starts[at_hand..].windows(2) {
+        for pair in starts[cell..].windows(2) {
             if pair[0] == pair[1] {
                 lines.cell(0)?;
             }

@@ -55,9 +55,9 @@ impl Spread {
             to[bit] = u64::BITS - 1 - place;
         }
         // A rough measure: enough to see that one half separates nearly nothing.
-        let told = |half: &[usize]| half.iter().map(|&bit| rare(bit)).sum::<usize>();
+        let separation = |half: &[usize]| half.iter().map(|&bit| rare(bit)).sum::<usize>();
         let (first, second) = bits.split_at(bits.len() / 2);
-        let first_half_tells = told(second) * FEW < told(first);
+        let first_half_tells = separation(second) * FEW < separation(first);
         Box::new(Self { table: table(&to), first_half_tells })
     }
 

@@ -29,7 +29,7 @@ fn filled(fingerprints: &[u64]) -> Chains {
 }
 
 #[test]
-fn the_nearest_are_found_in_a_crowd_and_numbers_told() {
+fn the_nearest_are_found_in_a_crowd_and_counted() {
     let bounds = Bounds { hits: 20, hits_of_crowd: 20, fingerprints: 100, until: None };
     for (fingerprints, has_crowd) in [
         (crowd(18, 30_000, 26), true),

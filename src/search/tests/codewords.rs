@@ -26,7 +26,7 @@ fn the_syndrome_is_the_sum_of_the_places_of_the_bits() {
 }
 
 #[test]
-fn a_message_is_told_from_26_bits_and_linear() {
+fn a_message_follows_from_26_bits_and_is_linear() {
     assert_eq!(message(u32::MAX), (1 << 26) - 1);
     let mut random = Random(2);
     for _ in 0..1000 {

@@ -45,7 +45,7 @@ fn a_rest_beyond_the_end_is_an_error() {
 type Change<'c> = &'c dyn Fn(&mut [&mut Vec<u8>]);
 
 /// Returns the error of a check of tables with changed columns.
-fn told_of(whole: &Tables<Bytes>, change: Change<'_>) -> &'static str {
+fn error_of(whole: &Tables<Bytes>, change: Change<'_>) -> &'static str {
     let mut tables = whole.clone();
     change(&mut columns(&mut tables));
     match tables.check() {
@@ -56,10 +56,10 @@ fn told_of(whole: &Tables<Bytes>, change: Change<'_>) -> &'static str {
 }
 
 #[test]
-fn rotations_that_are_not_as_they_should_be_are_told_of() {
+fn invalid_rotations_are_reported() {
     let (_, whole) = healthy(rotations(9));
     assert_eq!(whole.check(), Ok(()));
-    let check = |change: Change<'_>| told_of(&whole, change);
+    let check = |change: Change<'_>| error_of(&whole, change);
     let bucket = "a bucket does not begin where the one before it ends";
     let place = "an entry is not where its fingerprint belongs";
     let Index::Rotations(Rotations { tables: [first, ..], .. }) = &whole.index else {
@@ -83,10 +83,10 @@ fn rotations_that_are_not_as_they_should_be_are_told_of() {
 }
 
 #[test]
-fn cells_that_are_not_as_they_should_be_are_told_of() {
+fn invalid_cells_are_reported() {
     let (_, whole) = healthy(cells(600));
     assert_eq!(whole.check(), Ok(()));
-    let check = |change: Change<'_>| told_of(&whole, change);
+    let check = |change: Change<'_>| error_of(&whole, change);
     let place = "an entry is not where its fingerprint belongs";
     let Index::Cells(Cells { tables: [first, _], .. }) = &whole.index else { unreachable!() };
     let lines = || first.cells.0.chunks(64);

@@ -1,6 +1,6 @@
 //! Sections with elements of equal length, those of pages and of fingerprints.
 
-use super::reader::{Reader, Stop, Told};
+use super::reader::{DumpResult, Reader, Stop};
 use super::words::{day, flags, key, many, number, section};
 use crate::bug::OrBug;
 use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
@@ -15,8 +15,8 @@ use crate::url::URL_BYTES_MAX;
 pub(super) fn each<'r, 'f, 'o>(
     reader: &mut Reader<'r, 'f, 'o>,
     width: u64,
-    one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> Told,
-) -> Told {
+    one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> DumpResult,
+) -> DumpResult {
     // Elements before the offset that is wanted are skipped, and their blocks are not read.
     let before = reader.out.from.saturating_sub(reader.section.offset()) / width;
     each_from(reader, width, before, one)
@@ -27,8 +27,8 @@ fn each_from<'r, 'f, 'o>(
     reader: &mut Reader<'r, 'f, 'o>,
     width: u64,
     before: u64,
-    mut one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> Told,
-) -> Told {
+    mut one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> DumpResult,
+) -> DumpResult {
     let count = reader.section.bytes() / width;
     let mut index = before.min(count);
     while index < count {
@@ -51,7 +51,7 @@ fn each_from<'r, 'f, 'o>(
 }
 
 /// Shows the offsets of groups of pages.
-pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     // The last number is no group: it says where the last group ends.
     let groups = (reader.section.bytes() / 8).saturating_sub(1);
     each(reader, 8, |reader, group| {
@@ -64,7 +64,7 @@ pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 8, |reader, _| {
         let hash = reader.u64()?;
         reader.line(format!("{hash:016x}"))
@@ -72,7 +72,7 @@ pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> Told {
 }
 
 /// Shows the page of each hash. URLs are left out, since reading them is random access.
-pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let pages = frame.numbers().pages;
     each(reader, 4, |reader, _| {
         let page = reader.u32()?;
@@ -83,7 +83,7 @@ pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told
     })
 }
 
-pub(super) fn hash_directory(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn hash_directory(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let buckets = (reader.section.bytes() / 4).saturating_sub(1);
     each(reader, 4, |reader, bucket| {
         let below = match reader.u32()? {
@@ -96,7 +96,7 @@ pub(super) fn hash_directory(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 64, |reader, block| {
         reader.take(64)?;
         reader.line(format!("block {}", number(block)))
@@ -104,7 +104,7 @@ pub(super) fn filter(reader: &mut Reader<'_, '_, '_>) -> Told {
 }
 
 /// Shows the rows of the schedule in order of hash.
-pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let pages = frame.place(Tag::of(Kind::HashPages));
     each(reader, 16, |reader, place| {
         // The row is checked as a whole before its fields are shown one by one.
@@ -162,8 +162,8 @@ fn evidence(code: u32, row: &Row) -> String {
 }
 
 /// Shows the forgotten prefixes.
-pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> Told {
-    let told = (|| {
+pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
+    let shown = (|| {
         while reader.at < reader.end {
             let operation = reader.u64()?;
             reader.line(format!("operation {}", number(operation)))?;
@@ -180,11 +180,11 @@ pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> Told {
         }
         Ok(())
     })();
-    // Where the next one begins, only those before it say.
-    told.or_else(|stop| reader.pass_over(stop, std::iter::empty()))
+    // The start of a tombstone is known only from those before it, so there is no place to continue.
+    shown.or_else(|stop| reader.pass_over(stop, std::iter::empty()))
 }
 
-pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 8, |reader, ordinal| {
         let fingerprint = reader.u64()?;
         let bits = many(fingerprint.count_ones().into(), "bit", "bits");
@@ -193,7 +193,7 @@ pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> Told {
 }
 
 /// Shows the number of fingerprints with fewer bits set; equal numbers share a line.
-pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let count = reader.section.bytes() / 4;
     // From the first number, whatever is wanted: where a run of equal numbers begins, only those before
     // it say.
@@ -219,7 +219,7 @@ pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-pub(super) fn shape(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn shape(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 16, |reader, _| {
         let words = [reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?];
         let shape = match words {
@@ -235,7 +235,7 @@ pub(super) fn shape(reader: &mut Reader<'_, '_, '_>) -> Told {
     })
 }
 
-pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let mut sections = frame.sections().iter();
     let (mut of, mut from, mut blocks) = (None, 0, 0);
     each(reader, 4, |reader, number_of| {

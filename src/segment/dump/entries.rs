@@ -1,6 +1,6 @@
 //! Lists of entries.
 
-use super::reader::{Reader, Stop, Told};
+use super::reader::{DumpResult, Reader, Stop};
 use super::words::{day, epoch, many, number};
 use crate::segment::entries::{
     CLASS, CONTENT, DATED, FAILED, GIVEN, GONE, HAS_DIGEST, HAS_FINGERPRINT, MOVED_BITS,
@@ -13,7 +13,7 @@ pub(super) fn entries(
     reader: &mut Reader<'_, '_, '_>,
     count: u64,
     name: &dyn Fn(u64) -> &'static str,
-) -> Told {
+) -> DumpResult {
     for place in 0..count {
         entry(reader, place == 0, name(place))?;
     }
@@ -25,7 +25,7 @@ fn unit(tag: u8) -> (&'static str, i64) {
     if tag & SECONDS == 0 { ("ms", 1) } else { ("s", 1000) }
 }
 
-fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
+fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> DumpResult {
     let mut tag = reader.u8()?;
     // "Restated" with "not modified" is no entry, so these bits mark a date, and the visit's tag
     // follows.
@@ -74,7 +74,7 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> Told {
 }
 
 /// Describes what follows the tag of a date.
-fn of_date(date: u8) -> Told<&'static str> {
+fn of_date(date: u8) -> DumpResult<&'static str> {
     match date & !DATED {
         0 => Ok("in milliseconds"),
         SECONDS => Ok("in seconds"),
@@ -117,7 +117,7 @@ fn of_tag(tag: u8) -> String {
 }
 
 /// Shows the value of a property.
-pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> Told {
+pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> DumpResult {
     if is_class {
         let class = reader.varint()?;
         return reader.line(format!("class {class}"));
@@ -126,7 +126,7 @@ pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> Told 
     reader.line(f32::from_bits(weight).to_string())
 }
 
-fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> Told {
+fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {
     let (name, ms) = unit(tag);
     if !first {
         // Shown as a difference, as it is stored: the dump adds no times up, so none can overflow.
@@ -139,7 +139,7 @@ fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> Told {
 }
 
 /// Shows the epoch and the fingerprint, or the bits that changed.
-fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> Told {
+fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> DumpResult {
     let restated = tag & RESTATED != 0;
     // A restatement has a bit for its fingerprint. A visit says "none" by two bits that exclude each
     // other.

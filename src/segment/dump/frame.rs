@@ -1,7 +1,7 @@
 //! The frame of a segment: its head, its table and its trailer. A segment opens only if they are
 //! sound.
 
-use super::reader::{Out, Stop, Told};
+use super::reader::{DumpResult, Out, Stop};
 use super::words::{day, many, number, section};
 use crate::layout::{Cursor, HEAD_BYTES, TRAILER_BYTES};
 use crate::segment::frame::Frame;
@@ -14,7 +14,7 @@ struct Fields<'f, 'o, 'b> {
 }
 
 impl<'b> Fields<'_, '_, 'b> {
-    fn take(&mut self, len: usize) -> Told<&'b [u8]> {
+    fn take(&mut self, len: usize) -> DumpResult<&'b [u8]> {
         // Opening checked all of these lengths. So the file would have to be cut since then.
         self.cursor
             .take(len)
@@ -22,7 +22,7 @@ impl<'b> Fields<'_, '_, 'b> {
     }
 
     /// Shows a line of `len` bytes.
-    fn line(&mut self, len: usize, meaning: impl Into<String>) -> Told {
+    fn line(&mut self, len: usize, meaning: impl Into<String>) -> DumpResult {
         let bytes = self.take(len)?;
         let offset = self.offset;
         self.offset += len as u64;
@@ -35,7 +35,7 @@ fn fields<'f, 'o, 'b>(out: &'f mut Out<'o>, offset: u64, bytes: &'b [u8]) -> Fie
 }
 
 /// Shows the head from its bytes.
-pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
+pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
     let mut fields = fields(out, 0, bytes);
     fields.line(8, "\"simkseg\", 0")?;
     // Not read from the bytes: a segment of another version is not opened.
@@ -49,7 +49,7 @@ pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
 }
 
 /// Shows the table from its bytes.
-pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
+pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
     let numbers = frame.numbers();
     let mut fields = fields(out, frame.table_at(), bytes);
     let signed = |name: &str, value: i64| format!("{name}: {}", number(value));
@@ -96,7 +96,7 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
 }
 
 /// Shows the trailer from its bytes.
-pub(super) fn trailer(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> Told {
+pub(super) fn trailer(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
     // Does not saturate: a file without a trailer is not opened.
     let at = frame.bytes().saturating_sub(TRAILER_BYTES);
     let table = frame.table_at();

@@ -28,7 +28,7 @@ use super::plain::PlainSegment;
 use crate::disk::{Access, DiskFile};
 use crate::error::{Error, Result};
 use crate::layout::{ALIGN, HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
-use reader::{Blocks, Out, Reader, Stop, Told};
+use reader::{Blocks, DumpResult, Out, Reader, Stop};
 
 /// The selection of a segment to dump.
 #[derive(Clone, Copy, Debug)]
@@ -79,13 +79,13 @@ impl Segment {
         }
     }
 
-    fn dump_to(&self, wanted: &Dumped<'_>, out: &mut Out<'_>) -> Told {
+    fn dump_to(&self, wanted: &Dumped<'_>, out: &mut Out<'_>) -> DumpResult {
         let frame = self.frame();
         // Never through the map: a sector that cannot be read is an error here, and would be a signal
         // there.
         let open = || self.open_plainly().map_err(Stop::Failed);
         let file = open()?;
-        let read = |from: u64, to: u64| -> Told<Vec<u8>> {
+        let read = |from: u64, to: u64| -> DumpResult<Vec<u8>> {
             let mut bytes = vec![0; in_memory(to - from)];
             let name = self.frame().name();
             let done = file.read_at(from, &mut bytes);
@@ -119,7 +119,7 @@ impl Segment {
         Ok(())
     }
 
-    fn dump_section(&self, mut reader: Reader<'_, '_, '_>) -> Told {
+    fn dump_section(&self, mut reader: Reader<'_, '_, '_>) -> DumpResult {
         let (reader, frame) = (&mut reader, self.frame());
         match reader.section.tag().kind {
             Kind::Pages => pages::pages(reader, frame),
@@ -154,8 +154,8 @@ impl Segment {
 fn padding(
     out: &mut Out<'_>,
     (offset, end): (u64, u64),
-    read: &dyn Fn(u64, u64) -> Told<Vec<u8>>,
-) -> Told {
+    read: &dyn Fn(u64, u64) -> DumpResult<Vec<u8>>,
+) -> DumpResult {
     let len = end.saturating_sub(offset);
     // Reported by its length and not read: a damaged table may leave room of any size.
     if len >= ALIGN {

@@ -1,6 +1,6 @@
 //! The pages of a segment: groups and the records in them.
 
-use super::reader::{Reader, Stop, Told};
+use super::reader::{DumpResult, Reader, Stop};
 use super::record;
 use super::words::{many, number, quoted};
 use crate::layout::{GROUP_PAGES, Kind, Tag};
@@ -13,7 +13,7 @@ struct Records {
     end: u64,
 }
 
-pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let index = frame.place(Tag::of(Kind::PageIndex));
     let groups = frame.numbers().pages.div_ceil(GROUP_PAGES);
     let mut group = first_group(reader, &index, groups)?;
@@ -48,7 +48,7 @@ pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
 }
 
 /// Finds the last group that begins at or before the wanted offset.
-fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) -> Told<u64> {
+fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) -> DumpResult<u64> {
     let wanted = reader.out.from.saturating_sub(reader.section.offset());
     let (mut low, mut high) = (0, groups);
     while high - low > 1 {
@@ -69,13 +69,13 @@ fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) ->
 
 /// Returns the start of a group; for the group after the last, the end of the section. `None` if it
 /// is damaged.
-fn start(reader: &mut Reader<'_, '_, '_>, index: &Section, group: u64) -> Told<Option<u64>> {
+fn start(reader: &mut Reader<'_, '_, '_>, index: &Section, group: u64) -> DumpResult<Option<u64>> {
     let bytes = reader.section.bytes();
     Ok(reader.blocks.beside(index, group, 8)?.filter(|start| *start <= bytes))
 }
 
 /// Shows a group whose first page has this ordinal, up to `end` if that is known.
-fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> Told {
+fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> DumpResult {
     let count = reader.varint()?;
     if count > GROUP_PAGES {
         return Err(Stop::Impossible("a group has more pages than it may"));
@@ -115,7 +115,12 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> T
 }
 
 /// Shows the heads of a group.
-fn heads_of(reader: &mut Reader<'_, '_, '_>, first: u64, count: u64, heads: u64) -> Told<Records> {
+fn heads_of(
+    reader: &mut Reader<'_, '_, '_>,
+    first: u64,
+    count: u64,
+    heads: u64,
+) -> DumpResult<Records> {
     let end = reader.mark().saturating_add(heads);
     let beyond = Stop::Impossible("the heads go on beyond their group");
     if end > reader.end {

@@ -23,7 +23,7 @@ pub(super) enum Stop {
 }
 
 /// The result of reading a field.
-pub(super) type Told<T = ()> = std::result::Result<T, Stop>;
+pub(super) type DumpResult<T = ()> = std::result::Result<T, Stop>;
 
 impl From<crate::bug::Bug> for Stop {
     fn from(bug: crate::bug::Bug) -> Stop {
@@ -39,7 +39,7 @@ pub(super) struct Out<'o> {
 }
 
 impl Out<'_> {
-    pub(super) fn line(&mut self, line: DumpLine) -> Told {
+    pub(super) fn line(&mut self, line: DumpLine) -> DumpResult {
         // Decided here and not by the readers: they need the bytes before to know where elements begin.
         if line.offset + line.len <= self.from {
             return Ok(());
@@ -51,7 +51,12 @@ impl Out<'_> {
     }
 
     /// Shows a line of sound bytes.
-    pub(super) fn show(&mut self, offset: u64, bytes: &[u8], meaning: impl Into<String>) -> Told {
+    pub(super) fn show(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        meaning: impl Into<String>,
+    ) -> DumpResult {
         let (bytes, len) = (Some(bytes.to_vec()), bytes.len() as u64);
         self.line(DumpLine { offset, len, bytes, meaning: meaning.into(), damaged: false })
     }
@@ -77,7 +82,7 @@ impl<'f> Blocks<'f> {
     }
 
     /// Returns a block, cached in slot `place`.
-    fn block(&mut self, place: usize, section: &Section, block: u64) -> Told<&[u8]> {
+    fn block(&mut self, place: usize, section: &Section, block: u64) -> DumpResult<&[u8]> {
         // Two places, so that a look into another section does not displace the block that is read on.
         let [first, second] = &mut self.held;
         let held = if place == 0 { first } else { second };
@@ -101,7 +106,7 @@ impl<'f> Blocks<'f> {
         section: &Section,
         index: u64,
         width: u64,
-    ) -> Told<Option<u64>> {
+    ) -> DumpResult<Option<u64>> {
         let Some(at) = index.checked_mul(width).filter(|at| at + width <= section.bytes()) else {
             return Ok(None);
         };
@@ -150,7 +155,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     }
 
     /// Reads `len` bytes, which become the end of the next line.
-    pub(super) fn take(&mut self, len: u64) -> Told<&[u8]> {
+    pub(super) fn take(&mut self, len: u64) -> DumpResult<&[u8]> {
         // Compared before anything is held, so a damaged length allocates nothing.
         if len > self.end.saturating_sub(self.at) {
             return Err(Stop::Impossible("it goes on beyond where it ends"));
@@ -172,7 +177,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     }
 
     /// Returns the next bytes without consuming them.
-    pub(super) fn peek<const N: usize>(&mut self) -> Told<[u8; N]> {
+    pub(super) fn peek<const N: usize>(&mut self) -> DumpResult<[u8; N]> {
         let bytes = self.take(N as u64)?;
         let bytes = *bytes.as_array().ok_or(SHORT)?;
         // Only the position goes back. The block stays, so taking these bytes again reads nothing.
@@ -181,27 +186,27 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         Ok(bytes)
     }
 
-    pub(super) fn u8(&mut self) -> Told<u8> {
+    pub(super) fn u8(&mut self) -> DumpResult<u8> {
         Ok(self.take(1)?.first().copied().or_bug("a byte was taken")?)
     }
 
-    fn cursor(&mut self, len: u64) -> Told<Cursor<'_>> {
+    fn cursor(&mut self, len: u64) -> DumpResult<Cursor<'_>> {
         self.take(len).map(Cursor::new)
     }
 
-    pub(super) fn u16(&mut self) -> Told<u16> {
+    pub(super) fn u16(&mut self) -> DumpResult<u16> {
         self.cursor(2)?.u16().ok_or(SHORT)
     }
 
-    pub(super) fn u32(&mut self) -> Told<u32> {
+    pub(super) fn u32(&mut self) -> DumpResult<u32> {
         self.cursor(4)?.u32().ok_or(SHORT)
     }
 
-    pub(super) fn u64(&mut self) -> Told<u64> {
+    pub(super) fn u64(&mut self) -> DumpResult<u64> {
         self.cursor(8)?.u64().ok_or(SHORT)
     }
 
-    fn packed(&mut self) -> Told<Vec<u8>> {
+    fn packed(&mut self) -> DumpResult<Vec<u8>> {
         /// The length of the longest encoded number.
         const LEN_MAX: usize = 10;
         let mut bytes = vec![self.u8()?];
@@ -212,16 +217,16 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         Ok(bytes)
     }
 
-    pub(super) fn varint(&mut self) -> Told<u64> {
+    pub(super) fn varint(&mut self) -> DumpResult<u64> {
         Cursor::new(&self.packed()?).varint().ok_or(TOO_LONG)
     }
 
-    pub(super) fn signed(&mut self) -> Told<i64> {
+    pub(super) fn signed(&mut self) -> DumpResult<i64> {
         Cursor::new(&self.packed()?).signed().ok_or(TOO_LONG)
     }
 
     /// Shows a line of the bytes read since the last line.
-    pub(super) fn line(&mut self, meaning: impl Into<String>) -> Told {
+    pub(super) fn line(&mut self, meaning: impl Into<String>) -> DumpResult {
         let offset = self.section.offset() + self.mark();
         let bytes = std::mem::take(&mut self.held);
         self.out.show(offset, &bytes, meaning)
@@ -244,7 +249,11 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
 
     /// Handles a stop. If the bytes are damaged or invalid, shows them undecoded and continues at
     /// the first of `places` after the damage, or at the end of the section.
-    pub(super) fn pass_over(&mut self, stop: Stop, mut places: impl Iterator<Item = u64>) -> Told {
+    pub(super) fn pass_over(
+        &mut self,
+        stop: Stop,
+        mut places: impl Iterator<Item = u64>,
+    ) -> DumpResult {
         let from = self.damaged_to(&stop);
         let damage = match stop {
             // The block gets a line of its own, which names its flaw.
@@ -258,7 +267,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
 
     /// Shows bytes up to `to` undecoded. `damage` is the reason if these bytes themselves are
     /// invalid.
-    pub(super) fn rest(&mut self, to: u64, mut damage: Option<&'static str>) -> Told {
+    pub(super) fn rest(&mut self, to: u64, mut damage: Option<&'static str>) -> DumpResult {
         let from = self.mark();
         self.go_to(from);
         while self.at < to {

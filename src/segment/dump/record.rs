@@ -1,14 +1,14 @@
 //! The record of a page: its flags, its changes, the carried part of its head, and its entries.
 
 use super::entries::{entries, property};
-use super::reader::{Reader, Stop, Told};
+use super::reader::{DumpResult, Reader, Stop};
 use super::words::{day, flags, many, number};
 use crate::page::LENGTHS;
 use crate::segment::record::CHUNK_ENTRIES;
 use crate::segment::{carried, changes, record};
 
 /// Shows the record of the page with this ordinal. Reads nothing beyond the end of the record.
-pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
+pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> DumpResult {
     let bits = reader.u8()?;
     let named = flags(bits, record::FLAGS).ok_or(UNKNOWN)?;
     reader.line(format!("record of page {}: {named}", number(page)))?;
@@ -16,8 +16,8 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
     reader.line(many(count, "entry", "entries"))?;
     if bits & record::OTHERS != 0 {
         let others = reader.varint()?;
-        let are = if others == 1 { "is no visit" } else { "are no visits" };
-        reader.line(format!("of which {} {are}", number(others)))?;
+        let are = if others == 1 { "is not a visit" } else { "are not visits" };
+        reader.line(format!("{} of them {are}", number(others)))?;
     }
     if bits & record::CHANGES != 0 {
         let len = reader.varint()?;
@@ -68,7 +68,7 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> Told {
 }
 
 /// Shows the changes of the page.
-fn changes_of(reader: &mut Reader<'_, '_, '_>) -> Told {
+fn changes_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let bits = reader.u8()?;
     let named = flags(bits, changes::FLAGS).ok_or(UNKNOWN)?;
     reader.line(format!("changes: {named}"))?;
@@ -114,14 +114,13 @@ fn changes_of(reader: &mut Reader<'_, '_, '_>) -> Told {
             reader.line(format!("by {}", many(distance.into(), "bit", "bits")))?;
         }
         let last = reader.varint()?;
-        reader
-            .line(format!("the last comparisons, of which the last is the lowest bit: {last:b}"))?;
+        reader.line(format!("the last comparisons, the latest in the lowest bit: {last:b}"))?;
     }
     Ok(())
 }
 
 /// Shows the carried part of the head.
-fn carried_of(reader: &mut Reader<'_, '_, '_>) -> Told {
+fn carried_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let bits = reader.u8()?;
     let named = flags(bits, carried::FLAGS).ok_or(UNKNOWN)?;
     reader.line(format!("carried: {named}"))?;

@@ -1,7 +1,7 @@
 //! The tables that find fingerprints, and the postings of each.
 
 use super::columns::each;
-use super::reader::{Reader, Stop, Told};
+use super::reader::{DumpResult, Reader, Stop};
 use super::words::{many, number};
 use crate::layout::{Kind, Tag};
 use crate::search::GOES_ON;
@@ -14,7 +14,7 @@ fn posting(word: u32) -> String {
     format!("page {}, {not}in force", number(posting.page))
 }
 
-pub(super) fn postings(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn postings(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 4, |reader, ordinal| {
         let word = reader.u32()?;
         let of = match word & LIST {
@@ -27,7 +27,7 @@ pub(super) fn postings(reader: &mut Reader<'_, '_, '_>) -> Told {
 
 /// Shows the posting lists. They have no gaps: the end of one list or a posting gives the start of
 /// the next.
-pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let postings = frame.place(Tag::table(Kind::Postings, 0, reader.section.tag().epoch));
     let mut ordinal = 0;
     while reader.at < reader.section.bytes() {
@@ -47,7 +47,7 @@ pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
     Ok(())
 }
 
-fn list(reader: &mut Reader<'_, '_, '_>) -> Told {
+fn list(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let pages = reader.u32()?;
     reader.line(format!("a list of {},", many(pages.into(), "page", "pages")))?;
     let tags = reader.u32()?;
@@ -72,7 +72,7 @@ fn list(reader: &mut Reader<'_, '_, '_>) -> Told {
     Ok(())
 }
 
-pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 4, |reader, place| {
         let ordinal = reader.u32()?;
         reader.line(format!("number {}: ordinal {}", number(place), number(ordinal)))
@@ -80,7 +80,7 @@ pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> Told {
 }
 
 /// Shows the lines of buckets; the shape says how many buckets a line has.
-pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
+pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let shape = frame.place(Tag::table(Kind::Shape, 0, reader.section.tag().epoch));
     // The third word of *shape*. Where it is damaged, lines are shown without their bucket.
     let lines = reader.blocks.beside(&shape, 2, 4)?.filter(|lines| *lines > 0);
@@ -115,13 +115,13 @@ pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> Told {
 }
 
 /// Shows the number of the first entry, and whether further entries are elsewhere.
-fn first_entry(reader: &mut Reader<'_, '_, '_>) -> Told {
+fn first_entry(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let word = reader.u32()?;
     let on = if word & GOES_ON == 0 { "" } else { ", and it goes on" };
     reader.line(format!("the first entry is number {}{on}", number(word & !GOES_ON)))
 }
 
-pub(super) fn rest(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn rest(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 2, |reader, entry| {
         reader.take(2)?;
         reader.line(format!("entry {}", number(entry)))
@@ -129,7 +129,7 @@ pub(super) fn rest(reader: &mut Reader<'_, '_, '_>) -> Told {
 }
 
 /// Shows the lines of cells or their further lines.
-pub(super) fn cells(reader: &mut Reader<'_, '_, '_>) -> Told {
+pub(super) fn cells(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let what = if reader.section.tag().kind == Kind::Cells { "cell" } else { "line" };
     each(reader, 64, |reader, line| {
         let whole: [u8; 64] = reader.peek()?;

@@ -6,7 +6,7 @@
 //! fold of all but the last chunk. So a verdict reads only the newest segment that knows the page,
 //! and there only the last chunk of entries.
 
-use super::carried::{Carried, Told, put_carried, take_head};
+use super::carried::{Carried, PartialHead, put_carried, take_head};
 use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries};
 use crate::cpu::prefetch;
@@ -108,7 +108,7 @@ impl Record<'_> {
     fn put_chunks(&self, out: &mut Vec<u8>) {
         let own = self.entries.iter().copied().map(Some);
         let head = if self.before.is_empty() {
-            Told::of(own).and_then(Told::head)
+            PartialHead::of(own).and_then(PartialHead::head)
         } else {
             let before = Carried::take(&mut Cursor::new(self.before));
             before.and_then(|before| before.join(own))
@@ -258,7 +258,7 @@ impl<'a> RecordRef<'a> {
         }
         let (carried, own) = self.open_last()?;
         match carried {
-            None => Told::of(own).map(Told::head),
+            None => PartialHead::of(own).map(PartialHead::head),
             Some(carried) => carried.join(own).map(Some),
         }
     }
@@ -277,11 +277,11 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Returns the stored changes. They may be missing if `is_told`: the entries of the record to
-    /// write determine them. `None` if they cannot be read.
-    pub(super) fn changes_unless(&self, is_told: bool) -> Option<Changes> {
+    /// Returns the stored changes. They may be missing if `is_determined`: then the entries of the
+    /// record to write determine them. `None` if they cannot be read.
+    pub(super) fn changes_unless(&self, is_determined: bool) -> Option<Changes> {
         if self.flags & CARRIED == 0 {
-            return is_told.then(Changes::default);
+            return is_determined.then(Changes::default);
         }
         take_changes(self.changes)
     }

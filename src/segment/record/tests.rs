@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn head_of(entries: &[Entry]) -> Option<Head> {
-    Told::of(entries.iter().copied().map(Some)).unwrap().head()
+    PartialHead::of(entries.iter().copied().map(Some)).unwrap().head()
 }
 
 fn epochs() -> Vec<EpochInfo> {

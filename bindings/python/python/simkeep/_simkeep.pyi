@@ -784,9 +784,9 @@ class AliasSite:
 
     @property
     def skipped(self) -> int:
-        """The number of pages of which some parameters were skipped. Limits are 32 parameters on a page, 1,024
-        names in a site, and 64 bytes in a name. On a page with long URLs, only 16 KiB / (length of path and
-        query) parameters are tested.
+        """The number of pages with skipped parameters. Limits are 32 parameters on a page, 1,024 names in a
+        site, and 64 bytes in a name. On a page with long URLs, only 16 KiB / (length of path and query)
+        parameters are tested.
         """
 
     @property
@@ -962,7 +962,7 @@ class BackedUp:
 
     @property
     def not_linked(self) -> str | None:
-        """The error of the system because of which files were copied instead of linked."""
+        """The system error that caused files to be copied instead of linked."""
 
 @final
 class Balls:
@@ -4484,7 +4484,7 @@ class Publication:
 
     @property
     def not_linked(self) -> str | None:
-        """The error of the system because of which files were copied instead of linked."""
+        """The system error that caused files to be copied instead of linked."""
 
 @final
 class PublishedFile:

@@ -77,28 +77,28 @@ impl Metrics {
 
     /// Records the verdicts of observed visits, and whether the search for near pages was complete.
     pub(crate) fn observed<'v>(&self, visits: impl Iterator<Item = (&'v Verdict, bool)>) {
-        let Some(told) = &self.0 else { return };
+        let Some(instruments) = &self.0 else { return };
         for (verdict, complete) in visits {
-            told.observations.counter(verdict).increment(1);
+            instruments.observations.counter(verdict).increment(1);
             self.searched(complete);
         }
     }
 
     /// Records a search, and whether it was complete.
     pub(crate) fn searched(&self, complete: bool) {
-        if let Some(told) = self.0.as_ref().filter(|_| !complete) {
-            told.search_cut.increment(1);
+        if let Some(instruments) = self.0.as_ref().filter(|_| !complete) {
+            instruments.search_cut.increment(1);
         }
     }
 
     /// Starts the time measurement of some work.
     pub(crate) fn begin(&self, work: Work) -> Timing<'_> {
-        Timing(self.0.as_ref().map(|told| {
+        Timing(self.0.as_ref().map(|instruments| {
             let histogram = match work {
-                Work::Commit => &told.commit,
-                Work::Stall => &told.stall,
-                Work::Seal => &told.seal,
-                Work::Merge => &told.merge,
+                Work::Commit => &instruments.commit,
+                Work::Stall => &instruments.stall,
+                Work::Seal => &instruments.seal,
+                Work::Merge => &instruments.merge,
             };
             (histogram, Instant::now())
         }))
@@ -106,23 +106,23 @@ impl Metrics {
 
     /// Records that the store was opened and is sound.
     pub(crate) fn opened(&self) {
-        if let Some(told) = &self.0 {
-            told.poisoned.set(0.0);
+        if let Some(instruments) = &self.0 {
+            instruments.poisoned.set(0.0);
         }
     }
 
     /// Records the number of live segments.
     #[expect(clippy::cast_precision_loss, reason = "segments are few")]
     pub(crate) fn segments(&self, count: usize) {
-        if let Some(told) = &self.0 {
-            told.segments.set(count as f64);
+        if let Some(instruments) = &self.0 {
+            instruments.segments.set(count as f64);
         }
     }
 
     /// Records that the store is poisoned: it accepts no more writes.
     pub(crate) fn poisoned(&self) {
-        if let Some(told) = &self.0 {
-            told.poisoned.set(1.0);
+        if let Some(instruments) = &self.0 {
+            instruments.poisoned.set(1.0);
         }
     }
 }
