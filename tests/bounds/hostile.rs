@@ -14,7 +14,7 @@ use simkeep::{
 };
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
-use simkeep_testing::fold::{history, told};
+use simkeep_testing::fold::{history, with_verdicts};
 use simkeep_testing::{choice, create, digest, ms, open, small, sound};
 
 /// What something took: time, and memory beyond what was taken before.
@@ -308,7 +308,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
         for (url, visits) in &pages {
             let visits: Vec<Visit> = visits.iter().copied().collect();
             let entries: Vec<Entry> = visits.iter().copied().map(Entry::Visit).collect();
-            assert!(told(&store.history(url).unwrap()) == history(&entries), "{url}");
+            assert!(with_verdicts(&store.history(url).unwrap()) == history(&entries), "{url}");
             let latest = store.snapshot().latest(url).unwrap().unwrap();
             assert_eq!(
                 (latest.visits, latest.last),

@@ -24,7 +24,7 @@ pub struct Compared {
     pub before: i64,
     pub now: i64,
     pub found: Found,
-    /// When the page was last modified, as the later visit was told.
+    /// When the page was last modified, according to the later visit.
     pub modified: Option<i64>,
 }
 
@@ -72,13 +72,13 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
         (false, Seen::Gone) => Some(Changed(None)),
         (true, Seen::NotModified { .. }) => Some(Returned(None)),
         (true, Seen::Content(content)) => {
-            let now = told(content, also, roles);
+            let now = by_epoch(content, also, roles);
             let by = distances(&last, &now).last_key_value().map(|(_, by)| *by);
             let back = known.iter().any(|k| is_like(k, &content, &now, roles));
             Some(if back { Returned(by) } else { Changed(by) })
         }
         (false, Seen::Content(content)) => {
-            let now = told(content, also, roles);
+            let now = by_epoch(content, also, roles);
             if last.iter().any(|k| same_digest(&k.content, &content)) {
                 return Some(Unchanged);
             }
@@ -106,10 +106,10 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
     }
 }
 
-/// Whether a visit after these entries sees content that is far from all versions at hand.
+/// Whether a visit after these entries sees content that is far from all known versions.
 pub(super) fn is_novel(before: &[Entry], visit: &Visit, also: &[Content], roles: &Roles) -> bool {
     let Seen::Content(content) = visit.seen else { return false };
-    let now = told(content, also.to_vec(), roles);
+    let now = by_epoch(content, also.to_vec(), roles);
     let known = remembered(before);
     let mut version = last_version(&known, before);
     version.retain(|_| !gone(before));
@@ -122,9 +122,9 @@ pub(super) fn is_novel(before: &[Entry], visit: &Visit, also: &[Content], roles:
     !(is_minor || is_back || is_same)
 }
 
-/// The fingerprints of what is seen that tell of changes, or that there is none, by epoch: restated
-/// ones before those that were seen.
-fn told(content: Content, mut also: Vec<Content>, roles: &Roles) -> BTreeMap<Epoch, Content> {
+/// The contents of a visit that detect changes, by epoch. A restated content replaces the one that the
+/// visit saw.
+fn by_epoch(content: Content, mut also: Vec<Content>, roles: &Roles) -> BTreeMap<Epoch, Content> {
     also.sort_by_key(|c| c.fingerprint);
     let all = std::iter::once(content).chain(also);
     all.filter(|c| roles.of(c.epoch).tells_change()).map(|c| (c.epoch, c)).collect()

@@ -107,8 +107,8 @@ impl Clusters {
         Clusters::by(pages, rules, apart, |page| page.fingerprint)
     }
 
-    /// Puts pages into clusters; `apart` says how far a page is from a leader, if it is near it. Pages
-    /// of which `alike` says the same are where the first of them is.
+    /// Puts pages into clusters. `apart` returns the distance of a page to a leader if the page is near.
+    /// Pages with equal keys by `alike` are in the cluster of the first of them.
     pub fn by<A: Ord>(
         mut pages: Vec<Known>,
         rules: &[Rule],

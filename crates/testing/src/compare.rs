@@ -1,4 +1,4 @@
-//! A store's answers beside those of the model.
+//! Compares a store's answers with those of the model.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -12,7 +12,7 @@ use simkeep::{
 use super::changes::check_sums;
 use super::due::{check_due, some_time};
 use super::expected::{self, Near, Page};
-use super::fold::told;
+use super::fold::with_verdicts;
 use super::model::Model;
 use super::pages::{PREFIXES, Place, URLS};
 use crate::ms;
@@ -72,7 +72,7 @@ fn check_within(found: &Matches, all: &[Near], k: u32) {
 }
 
 pub fn check_search(view: &Snapshot, model: &Model, query: &Query) {
-    /// Pages that a search may look at beside twice as many as it may name.
+    /// The number of pages that a search may examine in addition to twice its limit.
     const EFFORT: usize = 256;
     let (found, all) = (view.search(query).unwrap(), model.search(query));
     check_within(&found, &all, query.k);
@@ -130,7 +130,7 @@ fn check_original(found: &Outcome, expected: &expected::Outcome) {
 }
 
 pub fn check_page(view: &Snapshot, model: &Model, url: &str) {
-    assert_eq!(told(&view.history(url).unwrap()), model.history(url), "history of {url}");
+    assert_eq!(with_verdicts(&view.history(url).unwrap()), model.history(url), "history of {url}");
     let latest = view.latest(url).unwrap().map(Page::from);
     assert_eq!(latest, model.latest(url), "{url} as it stands");
     let entries = model.entries_of(url);

@@ -1,8 +1,7 @@
-//! How deep the tests go that prove something by number: of states, damages, kills, runs, orders.
+//! The depth of exhaustive tests: how many states, damages, kills, runs and orders they try.
 //!
-//! `SIMKEEP_DEPTH` says it: at depth 1 each of them tries as many as the documentation says, at depth 10
-//! ten times as many. Without it they go to a tenth of that, and in builds without optimisation to a
-//! twentieth.
+//! `SIMKEEP_DEPTH` sets it. At depth 1 a test tries the documented number of cases, at depth 10 ten
+//! times as many. The default is 0.1, and 0.05 in builds without optimisation.
 
 /// The depth.
 fn depth() -> f64 {
@@ -13,13 +12,13 @@ fn depth() -> f64 {
     }
 }
 
-/// How many are tried of what are `n` at depth 1.
+/// The number of cases to try if there are `n` at depth 1.
 pub fn deep(n: u64) -> u64 {
     ((n as f64 * depth()).ceil() as u64).max(1)
 }
 
-/// How many are tried of what are `n` from depth 0.1 on, which is what there is in an optimised build
-/// unless another depth is asked for.
+/// The number of cases to try: `n` at depth 0.1 and above, and proportionally fewer below. An optimised
+/// build has depth 0.1 by default.
 pub fn up_to<N: TryInto<u64> + TryFrom<u64>>(n: N) -> N {
     let n: u64 = n.try_into().ok().expect("a number of things is not negative");
     N::try_from(deep(n.saturating_mul(10)).min(n))
@@ -27,8 +26,7 @@ pub fn up_to<N: TryInto<u64> + TryFrom<u64>>(n: N) -> N {
         .expect("it is no larger than what was given")
 }
 
-/// Of what is tried one after another, and all of it at depth 1: every how many-th is, and each 20th at
-/// least.
+/// The step through a list of cases: 1 at depth 1, and at most 20 at lower depths.
 pub fn every() -> usize {
     ((1.0 / depth()).round() as usize).clamp(1, 20)
 }

@@ -121,8 +121,8 @@ impl DiskFile for HookFile {
     }
 }
 
-/// A disk whose catalog is another one at each reading, as beside a writer that is too fast to be
-/// followed: a reader there falls back to what was published. Changes a byte that means nothing.
+/// A disk whose catalog differs at each reading, as if a writer were too fast to be followed. A reader
+/// falls back to the published state. Changes a byte without a meaning.
 pub fn restless(disk: &SimDisk) -> Arc<dyn Disk> {
     const PADDING: u64 = 40;
     let under = disk.clone();

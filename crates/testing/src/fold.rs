@@ -28,8 +28,8 @@ impl Roles {
         self.0.get(&epoch).and_then(|options| options.bands).map_or(3, |bands| bands.minor)
     }
 
-    /// The content that tells of changes, of these; the newest if none does.
-    pub(super) fn told_by(&self, contents: &[Content]) -> Option<Content> {
+    /// The newest of these contents that detects changes; if none does, the newest.
+    pub(super) fn in_force(&self, contents: &[Content]) -> Option<Content> {
         let key = |c: &&Content| (self.of(c.epoch).tells_change(), c.epoch);
         contents.iter().max_by_key(key).copied()
     }
@@ -224,8 +224,9 @@ pub(super) fn judge_by(
 /// Entries, each visit with what it meant at its place.
 pub type History = Vec<(Entry, Option<Verdict>)>;
 
-/// What is told of a history, but for what distances mean: of that a model knows nothing.
-pub fn told(history: &[HistoryEntry]) -> History {
+/// The entries of a history with their verdicts, without the meanings of distances, which the model
+/// lacks.
+pub fn with_verdicts(history: &[HistoryEntry]) -> History {
     let verdict = |entry: &HistoryEntry| entry.visit().map(|(_, verdict)| verdict);
     history.iter().map(|entry| (entry.entry(), verdict(entry))).collect()
 }

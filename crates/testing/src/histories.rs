@@ -1,4 +1,4 @@
-//! Histories of pages: of real ones, where they are at hand, or else made up.
+//! Histories of pages: real ones if they are available, otherwise generated ones.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::choice;
 /// When a page was visited, in milliseconds since 1970, and what it had then.
 pub type History = Vec<(i64, u64)>;
 
-/// Those of so many pages, in no particular order, and whether they are real.
+/// The histories of `pages` pages in no particular order, and whether they are real.
 pub fn histories(pages: usize) -> (Vec<History>, bool) {
     if let Some(mut real) = real() {
         real.retain(|history| !history.is_empty());
@@ -22,7 +22,7 @@ pub fn histories(pages: usize) -> (Vec<History>, bool) {
             return (real, true);
         }
     }
-    eprintln!("no histories of real pages are at hand: they are made up");
+    eprintln!("histories of real pages are not available, so histories are generated");
     (made_up(pages), false)
 }
 

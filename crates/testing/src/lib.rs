@@ -47,7 +47,7 @@ pub const fn ms(ms: i64) -> Time {
 /// The epoch that test stores begin with, and one that is registered next.
 pub const EPOCHS: [&str; 2] = ["one", "two"];
 
-/// A store that seals after 16 observations and merges two by two, when it is told to.
+/// Options of a store that seals after 16 observations, and merges two segments at a time when asked to.
 pub fn small() -> Options {
     Options::default()
         .memtable_observations(16)
@@ -64,8 +64,8 @@ pub fn in_repository(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
 
-/// Real data that stands beside this repository, for a test that takes long with it. None, and it
-/// says so, where that is not at hand, and below half of the usual depth.
+/// The path of real data next to this repository, for a long test. Returns `None` and prints the reason
+/// if the data is missing or the depth is below half of the usual depth.
 pub fn beside(path: &str) -> Option<PathBuf> {
     let path = in_repository("../shared/data").join(path);
     let is_shallow = depth::up_to(100) < 50;

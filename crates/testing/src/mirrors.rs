@@ -26,11 +26,11 @@ pub const PLANTED: [(&str, &str, f64, i64); 4] = [
     ("fourth.example", "host7.example/pub/x", 1.0, DAY),
 ];
 
-/// Loads a web of so many hosts and about so many pages into a store, with fingerprints of this epoch.
+/// Loads a web of `hosts` hosts and about `pages` pages into a store, with fingerprints of this epoch.
 ///
 /// Half of the hosts have the same three parked pages, and all have `/` and `/about` with texts of their
-/// own. Their other pages are at the same paths on all hosts, or at their own. Four sites have the
-/// histories of real pages, where those are at hand, and one mirror each.
+/// own. Their other pages are at the same paths on all hosts, or at paths of their own. If histories of
+/// real pages are available, four sites have them, each with one mirror.
 pub fn load(store: &Store, epoch: Epoch, hosts: usize, pages: usize) {
     let each = pages.saturating_sub(8 * PAGES) / hosts;
     let print = |host: usize, page: usize| choice(((host << 20) + page) as u64)(u64::MAX);

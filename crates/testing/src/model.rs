@@ -305,8 +305,8 @@ impl Model {
         let mut entries = self.entries_of(url);
         entries.retain(|entry| entry.time() <= ms(time));
         version_at(&entries).map(|(last, contents)| {
-            let told = self.roles.told_by(&contents).map(Seen::Content);
-            Visit { seen: told.unwrap_or(last.seen), ..last }
+            let in_force = self.roles.in_force(&contents).map(Seen::Content);
+            Visit { seen: in_force.unwrap_or(last.seen), ..last }
         })
     }
 
@@ -320,7 +320,7 @@ impl Model {
             visits: visits.len() as u64,
             first: first.time.as_ms(),
             last: **last,
-            content: self.roles.told_by(&contents),
+            content: self.roles.in_force(&contents),
             contents,
             content_seen,
             modified: content_modified(&entries),
@@ -336,11 +336,11 @@ impl Model {
         let pages = self.pages.keys().filter(|place| Some(*place) > after.as_ref());
         let pages = pages.filter_map(|place| self.latest(&place.url));
         let stale = pages.filter(|page| page.contents.iter().all(|c| c.epoch != epoch));
-        let told = |page: Page| {
+        let with_content = |page: Page| {
             let content = page.contents.iter().find(|c| c.fingerprint.is_some())?;
             Some((page.url, page.content_seen?, *content))
         };
-        stale.filter_map(told).collect()
+        stale.filter_map(with_content).collect()
     }
 
     /// The pages whose URLs satisfy `covers`, in SURT order.

@@ -9,20 +9,20 @@ use metrics::{
     SharedString, Unit,
 };
 
-/// Keeps everything that is told. A clone keeps it in the same place.
+/// Keeps all recorded metrics. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    told: Arc<Mutex<BTreeMap<String, Arc<Told>>>>,
+    metrics: Arc<Mutex<BTreeMap<String, Arc<Metric>>>>,
     described: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
-    /// Of a counter its count, of a gauge the bits of its value, of a histogram how many values it got.
+struct Metric {
+    /// The count of a counter, the bits of a gauge's value, or the number of values of a histogram.
     number: AtomicU64,
 }
 
-impl CounterFn for Told {
+impl CounterFn for Metric {
     fn increment(&self, value: u64) {
         self.number.fetch_add(value, Ordering::Relaxed);
     }
@@ -32,7 +32,7 @@ impl CounterFn for Told {
     }
 }
 
-impl GaugeFn for Told {
+impl GaugeFn for Metric {
     fn increment(&self, value: f64) {
         GaugeFn::increment(&self.number, value);
     }
@@ -46,7 +46,7 @@ impl GaugeFn for Told {
     }
 }
 
-impl HistogramFn for Told {
+impl HistogramFn for Metric {
     fn record(&self, value: f64) {
         assert!(value >= 0.0, "a duration is no {value}");
         self.number.fetch_add(1, Ordering::Relaxed);
@@ -54,21 +54,21 @@ impl HistogramFn for Told {
 }
 
 impl Recording {
-    fn told(&self, key: &Key) -> Arc<Told> {
+    fn metric(&self, key: &Key) -> Arc<Metric> {
         let labels = key.labels().map(|label| format!("{}={}", label.key(), label.value()));
         let labels = Vec::from_iter(labels).join(",");
         let name = format!("{}{{{labels}}}", key.name());
-        Arc::clone(self.told.lock().unwrap().entry(name).or_default())
+        Arc::clone(self.metrics.lock().unwrap().entry(name).or_default())
     }
 
-    /// The instruments there are, each as `name{label=value,...}`.
+    /// The names of all instruments, each as `name{label=value,...}`.
     pub fn names(&self) -> Vec<String> {
-        self.told.lock().unwrap().keys().cloned().collect()
+        self.metrics.lock().unwrap().keys().cloned().collect()
     }
 
-    /// What a counter came to, or how many values a histogram got.
+    /// The value of a counter, or the number of values of a histogram.
     pub fn count(&self, name: &str) -> u64 {
-        self.told.lock().unwrap()[name].number.load(Ordering::Relaxed)
+        self.metrics.lock().unwrap()[name].number.load(Ordering::Relaxed)
     }
 
     /// The value of a gauge.
@@ -100,14 +100,14 @@ impl Recorder for Recording {
     }
 
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
-        Counter::from_arc(self.told(key))
+        Counter::from_arc(self.metric(key))
     }
 
     fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
-        Gauge::from_arc(self.told(key))
+        Gauge::from_arc(self.metric(key))
     }
 
     fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
-        Histogram::from_arc(self.told(key))
+        Histogram::from_arc(self.metric(key))
     }
 }

@@ -7,7 +7,7 @@ use super::model::Model;
 use super::pages::{PREFIXES, URLS};
 use super::{choice, create, open, request, small};
 
-/// So many requests of all test pages, always the same of one seed.
+/// Passes `n` requests for all test pages to `take`. A seed always gives the same requests.
 pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Operation<'static>)) {
     let mut choice = choice(seed);
     let pages = URLS.len() as u64;

@@ -12,7 +12,7 @@ use simkeep::{
 };
 use simkeep_testing::compare::dump;
 use simkeep_testing::depth::deep;
-use simkeep_testing::fold::{history, judge, told};
+use simkeep_testing::fold::{history, judge, with_verdicts};
 use simkeep_testing::{choice, create, ms, observation, open, sound};
 
 use super::{THREADS, busy, url};
@@ -92,7 +92,10 @@ fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
             let set: BTreeSet<Entry> =
                 threads.iter().flatten().map(|c| Entry::Visit(c.0)).collect();
             let entries: Vec<Entry> = set.into_iter().collect();
-            assert_eq!(told(&store.history(&url(round, page)).unwrap()), history(&entries));
+            assert_eq!(
+                with_verdicts(&store.history(&url(round, page)).unwrap()),
+                history(&entries)
+            );
         }
     }
     store.wait_idle().unwrap();

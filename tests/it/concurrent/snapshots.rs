@@ -9,7 +9,7 @@ use simkeep::disk::SimDisk;
 use simkeep::{Entry, Epoch, HistoryEntry, Observation, Query};
 
 use super::{THREADS, busy, url};
-use simkeep_testing::fold::{history, told};
+use simkeep_testing::fold::{history, with_verdicts};
 use simkeep_testing::{choice, create, digest, ms, sound};
 
 /// Readers hold to what they see: what a search finds can be read, and reads the same twice.
@@ -81,7 +81,7 @@ fn a_snapshot_is_whole_while_everything_moves() {
                         let entries = snapshot.history(&page.url).unwrap();
                         assert_eq!(entries.len() as u64, page.visits, "{}", page.url);
                         let known: Vec<Entry> = entries.iter().map(HistoryEntry::entry).collect();
-                        assert_eq!(told(&entries), history(&known));
+                        assert_eq!(with_verdicts(&entries), history(&known));
                         let content = page.content.unwrap();
                         let near = found.near.iter().find(|n| n.url == page.url);
                         assert_eq!(near.map(|n| n.fingerprint), content.fingerprint);

@@ -4,18 +4,19 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Real documents, where they are at hand, and which pairs of them are near.
+/// Paths of real documents and of their near pairs. The files may be missing.
 const REAL: &str = "../shared/data/quality/ota.jsonl.zst";
 const PAIRS: &str = "../shared/data/quality/ota-pairs.tsv.gz";
 
 /// The longest match that a packed file may refer to: 2^27 bytes.
 const WINDOW_LOG_MAX: u32 = 27;
 
-/// The documents of a file, of the default one, or else made up: so many bytes of them at most.
+/// Reads the documents of a file, or of the default file. If it is missing, generates at most `bytes` of
+/// them.
 pub fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
-    let real = at_hand(REAL);
+    let real = available(REAL);
     let Some(path) = path.or(real.as_deref()) else {
-        eprintln!("no real texts are at hand: they are made up");
+        eprintln!("real texts are not available, so texts are generated");
         return made_up(bytes);
     };
     let mut left = bytes;
@@ -45,10 +46,10 @@ pub struct Pair {
     pub resemblance: f64,
 }
 
-/// Real documents, and pairs of them; `None` where they are not at hand.
+/// Real documents and pairs of them; `None` if they are not available.
 pub fn with_pairs() -> Option<(Vec<Document>, Vec<Pair>)> {
     let mut lines = String::new();
-    flate2::read::GzDecoder::new(fs::File::open(at_hand(PAIRS)?).unwrap())
+    flate2::read::GzDecoder::new(fs::File::open(available(PAIRS)?).unwrap())
         .read_to_string(&mut lines)
         .unwrap();
     let pair = |line: &str| {
@@ -56,11 +57,11 @@ pub fn with_pairs() -> Option<(Vec<Document>, Vec<Pair>)> {
         let mut field = || fields.next().unwrap().to_owned();
         Pair { left: field(), right: field(), resemblance: field().parse().unwrap() }
     };
-    Some((documents(&at_hand(REAL)?), lines.lines().map(pair).collect()))
+    Some((documents(&available(REAL)?), lines.lines().map(pair).collect()))
 }
 
-/// A file beside this project, if it is there.
-fn at_hand(path: &str) -> Option<PathBuf> {
+/// The path of a file next to this project, if the file exists.
+fn available(path: &str) -> Option<PathBuf> {
     let mut above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     above.find_map(|above| Some(above.join(path)).filter(|path| path.exists()))
 }

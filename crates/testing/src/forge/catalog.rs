@@ -27,8 +27,7 @@ pub struct Catalog {
 pub struct EpochRow {
     /// The key: how many epochs are older.
     pub count: u32,
-    /// Its number, of which the low 24 bits are the count, and the upper 8 say how many bits it
-    /// reserves.
+    /// Its number. The low 24 bits are the count; the upper 8 are the number of reserved bits.
     pub number: u32,
     /// 1: it has ended; 2: it is for change alone; 4: for near-duplicates alone.
     pub flags: u32,
@@ -161,7 +160,7 @@ impl Catalog {
         catalog
     }
 
-    /// Of a store with the URL hashes of this process, of which nearly all collide if it asks for that.
+    /// Matches the URL hashes of this process: nearly all collide if `SIMKEEP_NARROW_HASHES` is set.
     pub fn narrow(&mut self) {
         if std::env::var_os("SIMKEEP_NARROW_HASHES").is_some() {
             *self.setting("url_hash_bits") = 8;

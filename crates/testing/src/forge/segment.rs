@@ -96,8 +96,8 @@ impl Segment {
         self.with_shape(more, |n| Shape::Cells { count: n / 18 + 1 })
     }
 
-    /// Gives the first epoch `more` fingerprints, which were once on page 0, and tables of the shape
-    /// that so many of them are to have.
+    /// Gives the first epoch `more` fingerprints, as if page 0 had had them before, and tables of the
+    /// shape for the new number of fingerprints.
     pub fn with_shape(mut self, more: u64, shape: impl FnOnce(u32) -> Shape) -> Segment {
         let kind = |section: &Section| u16::from_le_bytes(word(&section.tag, 0));
         let Some(column) = self.sections.iter().find(|s| kind(s) == FINGERPRINTS) else {

@@ -108,7 +108,7 @@ pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
     (urls, answers)
 });
 
-/// What a reader of it says beside a writer that it cannot follow: what is sealed, and no more.
+/// The answers of a reader that cannot follow an active writer: only sealed data.
 static SEALED: LazyLock<Answers> = LazyLock::new(|| {
     let disk = disk(golden());
     let _writer = on(&disk).lock(Name::Lock, Lock::Exclusive).unwrap();
@@ -129,7 +129,7 @@ pub fn check_same(store: &Store) {
     compare(&found, &GOLDEN.1, &sound(store));
 }
 
-/// Checks that a reader of the golden files, beside a writer or not, answers as the store does.
+/// Checks that a reader of the golden files answers as the store does, also while a writer is active.
 ///
 /// # Panics
 ///

@@ -22,13 +22,13 @@ use crate::{TIME_MAX, TIME_MIN};
 const ALLOCATION_BYTES_MAX: usize = 6 * RECORD_BYTES_MAX as usize;
 /// Items that are looked at; a few bytes of an input can unpack to any number.
 const ITEMS_MAX: usize = 20_000;
-/// What a packed file may cost to read: its unpacked bytes, and as much again for each line as for so
-/// many bytes. A few bytes can unpack to hours of work, all of it alike.
+/// The largest cost of reading a packed file: its unpacked bytes, and [`LINE_COST`] for each line. A few
+/// bytes can unpack to hours of repetitive work.
 const COST_MAX: usize = 256 << 20;
 const LINE_COST: usize = 1024;
 /// Parts that a file is packed in at most.
 const PARTS_MAX: usize = 64;
-/// So many bytes tell what a file is, if it begins as it should.
+/// The number of bytes that identify the kind of a well-formed file.
 const START_BYTES: usize = 16;
 /// What an item says of itself, at most.
 const SAID_BYTES_MAX: usize = 8 << 10;
@@ -215,7 +215,7 @@ fn add_cost(unpacked: impl Read, cost: &mut usize) {
     }
 }
 
-/// Gives so many bytes at once.
+/// Returns `read_bytes` bytes at a time.
 struct Pieces {
     file: Cursor<Vec<u8>>,
     read_bytes: usize,

@@ -48,8 +48,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Overwrites some bytes of a file: records of an offset (4 bytes), how many (1 byte, of which the
-/// low four bits count) and those.
+/// Overwrites some bytes of a file. Each record of the input is an offset (4 bytes), a length (the low
+/// four bits of 1 byte) and the bytes.
 pub fn patch(file: &mut [u8], input: &mut Input<'_>) {
     while !input.is_empty() && !file.is_empty() {
         let at = input.u32() as usize % file.len();

@@ -42,7 +42,7 @@ pub fn golden() -> Vec<(Name, Vec<u8>)> {
     root.into_iter().chain(segments).collect()
 }
 
-/// A disk with these files, and room for little more.
+/// A disk with these files, and space for little more.
 pub fn disk(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
     let disk = SimDisk::of(files);
     disk.set_capacity_bytes(Some(BYTES_MAX as u64 / 4));

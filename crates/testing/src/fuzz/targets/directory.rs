@@ -33,7 +33,7 @@ struct State {
     files: Files,
     model: Model,
     answers: Answers,
-    /// What a reader sees beside a writer that it cannot follow.
+    /// The answers of a reader that cannot follow an active writer.
     sealed: Answers,
 }
 

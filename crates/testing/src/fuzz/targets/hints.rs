@@ -57,8 +57,8 @@ fn read_hints(bytes: Box<dyn Read + Send>) -> Vec<Found> {
     }
 }
 
-/// A file may be broken in two ways at one place: by what is missing, and by bytes that are no text.
-/// Which of them is told depends on the reads.
+/// A file may be broken in two ways at one place: by missing bytes, and by bytes that are not UTF-8. The
+/// sizes of the reads decide which of them is reported.
 fn in_one_way(broken: Broken) -> Broken {
     let is_either = ["syntax error: ", "cannot decode input using UTF-8: "]
         .iter()

@@ -13,7 +13,7 @@ use simkeep_formats::{Item, Payload, Record};
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// Records are written anew until they have so many bytes.
+/// The number of bytes up to which records are written again.
 const LINES_BYTES: usize = 256 << 10;
 
 /// Runs one input.

@@ -152,7 +152,7 @@ fn has_scheme(url: &str) -> bool {
         })
 }
 
-/// Whether the order of the tests knows a URL: a host of plain labels, and nothing else beside it.
+/// Whether the order of the tests knows a URL: a host of plain labels, without port or user.
 fn is_plain(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let host = rest.split('/').next().unwrap_or_default();

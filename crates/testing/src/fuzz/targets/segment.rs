@@ -8,7 +8,7 @@
 //! | 1 and 2 | which segment of the golden store; 3 is the last one again |
 //! | 4 and 8 | 0: bytes change; 4: a cut file; 8: sections change, checksums fit; 12: the table too |
 //! | 16 | hostile: the segment alone, without its neighbours and the journal |
-//! | 32 | hostile: so many more fingerprints that cells are worth it, and cells |
+//! | 32 | hostile: enough additional fingerprints to justify cells, and cells |
 
 use std::ops::ControlFlow;
 

@@ -1,6 +1,6 @@
-//! What a reader makes of a `SNAPSHOT` beside a writer that it cannot follow. A damaged one: the same
-//! answers or an error. A hostile one, whose checksum holds: any answers, but no panic, no hang and no
-//! large allocation.
+//! A reader that cannot follow an active writer reads a changed `SNAPSHOT`. If it is damaged: the same
+//! answers or an error. If it is hostile, with a valid checksum: any answers, but no panic, no hang and
+//! no large allocation.
 //!
 //! The first byte modulo 3: 0 bytes of the file are changed; 1 the same after it was cut; 2 bytes of
 //! it are changed, or the rest of the input follows its header, and the checksum is made anew.
