@@ -120,7 +120,7 @@ impl Captured {
         Ok(Item::Record(record))
     }
 
-    /// Handles content of which only the start was kept: it counts if it is binary.
+    /// Handles content that was kept only up to a limit. It counts if it is binary.
     fn of_large(&self, content: &Content, head: &Head, kind: Kind) -> Result<Digested, String> {
         let size = content.length;
         let start = content.bytes.get(head.body..).unwrap_or_default();

@@ -200,22 +200,22 @@ mod tests {
     #[test]
     fn a_line_says_when_the_page_was_modified_and_how_much_it_weighs() {
         let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":10,{rest}}}"#));
-        for (told, expected) in
+        for (value, expected) in
             [("7", Some(7000)), ("1.5", Some(1500)), ("\"1970-01-01\"", Some(0)), ("null", None)]
         {
-            let record = with(&format!(r#""text":"a","modified":{told}"#)).unwrap();
-            assert_eq!((record.modified, record.weight), (expected, None), "{told}");
+            let record = with(&format!(r#""text":"a","modified":{value}"#)).unwrap();
+            assert_eq!((record.modified, record.weight), (expected, None), "{value}");
         }
-        for (told, expected) in [
+        for (value, expected) in [
             ("2", Some(2.0)),
             ("0.3", Some(0.3)),
             ("1e-300", Some(1e-45)),
             ("12345678901234567890", Some(12_345_678_901_234_567_890.0)),
             ("null", None),
         ] {
-            let record = with(&format!(r#""seen":"gone","weight":{told}"#)).unwrap();
+            let record = with(&format!(r#""seen":"gone","weight":{value}"#)).unwrap();
             assert_eq!(record.payload, Payload::Gone);
-            assert_eq!(record.weight, expected.map(Weight::from), "{told}");
+            assert_eq!(record.weight, expected.map(Weight::from), "{value}");
         }
         // Alone, a weight is no visit.
         let alone = with(r#""weight":2.5"#).unwrap();
@@ -223,13 +223,13 @@ mod tests {
         let with_status = with(r#""weight":2.5,"status":404"#).unwrap();
         assert_eq!(with_status.payload, Payload::Gone);
         assert!(with(r#""weight":2.5,"status":200"#).unwrap_err().contains("neither"));
-        for told in ["0", "-0.0", "-1", "\"2\"", "[]", "true"] {
-            let why = with(&format!(r#""text":"a","weight":{told}"#)).unwrap_err();
-            assert!(why.starts_with("x:: \"weight\" must be"), "{told}: {why}");
+        for value in ["0", "-0.0", "-1", "\"2\"", "[]", "true"] {
+            let why = with(&format!(r#""text":"a","weight":{value}"#)).unwrap_err();
+            assert!(why.starts_with("x:: \"weight\" must be"), "{value}: {why}");
         }
-        for told in ["\"yesterday\"", "1e300", "[]", "-99999999999999"] {
-            let why = with(&format!(r#""text":"a","modified":{told}"#)).unwrap_err();
-            assert!(why.starts_with("x:: \"modified\" must be"), "{told}: {why}");
+        for value in ["\"yesterday\"", "1e300", "[]", "-99999999999999"] {
+            let why = with(&format!(r#""text":"a","modified":{value}"#)).unwrap_err();
+            assert!(why.starts_with("x:: \"modified\" must be"), "{value}: {why}");
         }
         let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","weight":1"#;
         assert!(with(restated).unwrap_err().contains("has no \"weight\""));
@@ -253,11 +253,11 @@ mod tests {
     #[test]
     fn a_line_says_which_class_the_page_is_of() {
         let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,{rest}}}"#));
-        for (told, expected) in
+        for (value, expected) in
             [("0", Some(0)), ("7", Some(7)), ("4294967295", Some(u32::MAX)), ("null", None)]
         {
-            let record = with(&format!(r#""seen":"gone","class":{told}"#)).unwrap();
-            assert_eq!((record.payload, record.class), (Payload::Gone, expected), "{told}");
+            let record = with(&format!(r#""seen":"gone","class":{value}"#)).unwrap();
+            assert_eq!((record.payload, record.class), (Payload::Gone, expected), "{value}");
         }
         // Alone, a class is not a visit; nor is it with a weight.
         let alone = with(r#""class":0"#).unwrap();
@@ -269,9 +269,10 @@ mod tests {
         assert_eq!((both.payload, both.class), (Payload::Properties, Some(3)));
         assert_eq!(both.weight, Some(Weight::from(2.0)));
         assert_eq!(with(r#""class":1,"status":404"#).unwrap().payload, Payload::Gone);
-        for told in ["-1", "4294967296", "1.0", "1e3", "\"1\"", "\"none\"", "[]", "true", "1e300"] {
-            let why = with(&format!(r#""text":"a","class":{told}"#)).unwrap_err();
-            assert!(why.starts_with("x:: \"class\" must be a whole number"), "{told}: {why}");
+        for value in ["-1", "4294967296", "1.0", "1e3", "\"1\"", "\"none\"", "[]", "true", "1e300"]
+        {
+            let why = with(&format!(r#""text":"a","class":{value}"#)).unwrap_err();
+            assert!(why.starts_with("x:: \"class\" must be a whole number"), "{value}: {why}");
         }
         assert!(with(r#""class":null"#).unwrap_err().contains("neither"));
         let restated = r#""seen":"restated","fingerprint":null,"epoch":"e","class":1"#;
@@ -345,13 +346,13 @@ mod tests {
 
     #[test]
     fn a_line_may_be_a_question() {
-        for (told, ask) in [("near", Ask::Near), ("history", Ask::History), ("latest", Ask::Latest)]
+        for (key, ask) in [("near", Ask::Near), ("history", Ask::History), ("latest", Ask::Latest)]
         {
-            let line = format!(r#"{{"ask":"{told}","url":"x:","k":3}}"#);
+            let line = format!(r#"{{"ask":"{key}","url":"x:","k":3}}"#);
             let asked = item(line.as_bytes(), || "here".into()).unwrap();
             let question = Question { url: "x:".into(), ask, at: "here".into() };
-            assert_eq!(asked, Item::Question(question), "{told}");
-            assert_eq!(ask.key(), told);
+            assert_eq!(asked, Item::Question(question), "{key}");
+            assert_eq!(ask.key(), key);
         }
         // A line that is a record otherwise stays one.
         assert_eq!(payload(r#"{"url":"x:","t":1,"seen":"gone","ask":"near"}"#), Payload::Gone);

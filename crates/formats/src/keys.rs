@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_of_another_type_is_told() {
+    fn missing_fields_and_wrong_types_are_reported() {
         let nested = keys("id", "body.text", "metadata.date", None);
         let with_time = keys("id", "body.text", "metadata.date", Some(7));
         for (line, why) in [

@@ -35,11 +35,11 @@ impl Corpus {
         zstd_window: ZstdWindow,
         progress: Arc<AtomicU64>,
     ) -> Result<Corpus, String> {
-        let told = |e: io::Error| e.to_string();
-        let file = File::open(path).map_err(told)?;
+        let message = |e: io::Error| e.to_string();
+        let file = File::open(path).map_err(message)?;
         let name = path.to_string_lossy();
         let stream = Stream::unpacked(&name, Box::new(file), progress, zstd_window);
-        let mut stream = stream.map_err(told)?;
+        let mut stream = stream.map_err(message)?;
         match (sniff::kind(&mut stream, path.file_name()), stream.packing()) {
             (Kind::Parquet, Packing::Plain) => Ok(Corpus::Parquet),
             (Kind::Parquet, _) => Err("a Parquet file that is packed: unpack it".to_owned()),

@@ -170,7 +170,7 @@ fn a_broken_record_costs_itself() {
 }
 
 #[test]
-fn an_index_is_told_as_such() {
+fn a_sitemap_index_is_recognized() {
     let file = "<?xml version='1.0'?><sitemapindex><sitemap><loc>https://example.com/1.xml</loc>\
         <lastmod>1970</lastmod></sitemap></sitemapindex>";
     assert_eq!(

@@ -13,7 +13,7 @@ fn entity(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 #[test]
-fn headers_are_read_whoever_wrote_them() {
+fn headers_of_all_writers_are_read() {
     for text in [
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nbody",
         "HTTP/1.0 200\ncontent-type:text/html\n\nbody",
@@ -99,7 +99,7 @@ fn a_body_that_unpacks_to_too_much_is_refused() {
 }
 
 #[test]
-fn completeness_is_told_by_length_or_last_chunk() {
+fn completeness_follows_from_length_or_last_chunk() {
     let whole = |headers: &str, body: &[u8]| {
         head(format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n").as_bytes(), true)
             .unwrap()

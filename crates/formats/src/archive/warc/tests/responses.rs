@@ -1,4 +1,4 @@
-//! Tests of which responses are the page (RFC 9110; ISO 28500, WARC 1.1).
+//! Tests which responses are pages (RFC 9110; ISO 28500, WARC 1.1).
 
 use super::*;
 
