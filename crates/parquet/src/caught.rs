@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic of this thread is an answer, of which nobody need be told.
+    /// Whether a panic of this thread is returned as an error, so the hook must not report it.
     static IS_ANSWER: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -106,7 +106,7 @@ impl Column {
         Column { reader, unit: Unit::of(of), deepest: of.max_def_level() }
     }
 
-    /// The next values, as many if there are so many.
+    /// Reads the next `count` values, or fewer at the end.
     pub(super) fn read(&mut self, count: usize) -> Result<Vec<Value>> {
         read(&mut self.reader, self.unit, (self.deepest, count))
     }

@@ -6,9 +6,10 @@ use std::fs::File;
 
 use super::*;
 
-type Told = (String, i64, Option<String>, Option<u64>, Option<[u8; 16]>, Option<u16>, Option<u32>);
+type TestRow =
+    (String, i64, Option<String>, Option<u64>, Option<[u8; 16]>, Option<u16>, Option<u32>);
 
-fn told(count: u32) -> Vec<Told> {
+fn test_rows(count: u32) -> Vec<TestRow> {
     let row = |n: u32| {
         let some = |nth: u32| !n.is_multiple_of(nth);
         let [low, lower, _, _] = n.to_le_bytes();
@@ -24,10 +25,10 @@ fn told(count: u32) -> Vec<Told> {
     (0..count).map(row).collect()
 }
 
-fn written(told: &[Told]) -> Vec<u8> {
+fn written(rows: &[TestRow]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes).unwrap();
-    for (url, time, epoch, fingerprint, digest, status, distance) in told {
+    for (url, time, epoch, fingerprint, digest, status, distance) in rows {
         let row = Row {
             url,
             time: *time,
@@ -65,24 +66,25 @@ fn class_of(time: i64) -> Option<u32> {
 
 #[test]
 fn what_was_written_is_read_over_several_row_groups() {
-    let told = told(300_000);
-    let bytes = written(&told);
+    let expected = test_rows(300_000);
+    let bytes = written(&expected);
     let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
     let whole = |number: Option<i64>| number.map_or(Value::Null, Value::Whole);
     let rows = read(&bytes, ["url", "epoch", "time"]).unwrap();
-    assert_eq!(rows.len(), told.len());
-    for (row, told) in rows.iter().zip(&told) {
-        let expected = [Value::Text(told.0.clone()), text(&told.2), Value::Milliseconds(told.1)];
-        assert_eq!(*row, expected);
+    assert_eq!(rows.len(), expected.len());
+    for (row, source) in rows.iter().zip(&expected) {
+        let values =
+            [Value::Text(source.0.clone()), text(&source.2), Value::Milliseconds(source.1)];
+        assert_eq!(*row, values);
     }
     let rows = read(&bytes, ["fingerprint", "status", "distance"]).unwrap();
-    for (row, told) in rows.iter().zip(&told) {
-        let fingerprint = match told.3 {
+    for (row, source) in rows.iter().zip(&expected) {
+        let fingerprint = match source.3 {
             Some(great) if i64::try_from(great).is_err() => Value::Text(great.to_string()),
             other => whole(other.map(u64::cast_signed)),
         };
-        let expected = [fingerprint, whole(told.5.map(i64::from)), whole(told.6.map(i64::from))];
-        assert_eq!(*row, expected);
+        let values = [fingerprint, whole(source.5.map(i64::from)), whole(source.6.map(i64::from))];
+        assert_eq!(*row, values);
     }
     let groups =
         parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
@@ -97,17 +99,18 @@ fn what_was_written_is_read_over_several_row_groups() {
 fn digests_are_sixteen_bytes_and_epochs_have_a_dictionary() {
     use parquet::file::reader::FileReader as _;
     use parquet::record::Field;
-    let told = told(6000);
-    let file = parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(written(&told)));
+    let expected = test_rows(6000);
+    let file =
+        parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(written(&expected)));
     let file = file.unwrap();
-    for (row, told) in file.get_row_iter(None).unwrap().zip(&told) {
+    for (row, source) in file.get_row_iter(None).unwrap().zip(&expected) {
         let row = row.unwrap();
         let field = |name: &str| row.get_column_iter().find(|(n, _)| *n == name).unwrap().1.clone();
-        let digest = told.4.map_or(Field::Null, |digest| Field::Bytes(digest.to_vec().into()));
+        let digest = source.4.map_or(Field::Null, |digest| Field::Bytes(digest.to_vec().into()));
         assert_eq!(field("digest"), digest);
-        assert_eq!(field("fingerprint"), told.3.map_or(Field::Null, Field::ULong));
-        assert_eq!(field("time"), Field::TimestampMillis(told.1));
-        let class = class_of(told.1);
+        assert_eq!(field("fingerprint"), source.3.map_or(Field::Null, Field::ULong));
+        assert_eq!(field("time"), Field::TimestampMillis(source.1));
+        let class = class_of(source.1);
         assert_eq!(field("class"), class.map_or(Field::Null, Field::UInt));
     }
     let chunk = |column: usize| file.metadata().row_group(0).column(column).clone();
@@ -135,8 +138,8 @@ fn long_urls_end_a_group_early() {
 }
 
 #[test]
-fn columns_that_are_not_there_or_of_no_use_are_told() {
-    let bytes = written(&told(10));
+fn missing_and_unsuitable_columns_are_reported() {
+    let bytes = written(&test_rows(10));
     let documents = opened(&bytes, ["url", "text", "digests"]).unwrap();
     assert_eq!([0, 1, 2, 3].map(|n| documents.has(n)), [true, false, false, false]);
     assert!(documents.names().contains(&"fingerprint".to_owned()));
@@ -147,8 +150,8 @@ fn columns_that_are_not_there_or_of_no_use_are_told() {
 /// A damaged file is refused, or some of it is read. It does not take long, or much memory.
 #[test]
 fn a_file_that_is_damaged_or_cut_anywhere_harms_nobody() {
-    let told = told(300);
-    let bytes = written(&told);
+    let expected = test_rows(300);
+    let bytes = written(&expected);
     let columns = ["url", "epoch", "time"];
     let (mut refused, mut seen) = (0, 0);
     for at in 0..bytes.len() {
@@ -158,7 +161,7 @@ fn a_file_that_is_damaged_or_cut_anywhere_harms_nobody() {
             seen += 1;
             match read(&damaged, columns) {
                 // Whatever it says of its rows, no more come than there are values.
-                Ok(rows) => assert!(rows.len() <= told.len()),
+                Ok(rows) => assert!(rows.len() <= expected.len()),
                 Err(why) => {
                     assert!(!why.is_empty());
                     refused += 1;
@@ -174,7 +177,7 @@ fn a_file_that_is_damaged_or_cut_anywhere_harms_nobody() {
 
 #[test]
 fn sizes_that_cannot_be_are_not_believed() {
-    let mut bytes = written(&told(10));
+    let mut bytes = written(&test_rows(10));
     let len = bytes.len();
     bytes[len - 8..len - 4].copy_from_slice(&u32::MAX.to_le_bytes());
     assert!(read(&bytes, ["url", "text", "time"]).unwrap_err().contains("4294967295"));

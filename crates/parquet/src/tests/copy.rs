@@ -204,7 +204,7 @@ fn choices_that_do_not_fit_are_refused() {
 
 /// A damaged file is refused, or its copy has as many rows as it says.
 #[test]
-fn what_is_damaged_is_told_and_harms_nobody() {
+fn damaged_files_are_reported_without_harm() {
     let bytes = corpus(&[60], Compression::SNAPPY);
     let (mut refused, mut seen) = (0, 0);
     for at in (0..bytes.len()).step_by(3) {
@@ -217,7 +217,7 @@ fn what_is_damaged_is_told_and_harms_nobody() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_from_a_file_that_is_damaged() {
+fn a_full_disk_is_distinguished_from_a_damaged_file() {
     struct Full(usize);
     impl std::io::Write for Full {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
