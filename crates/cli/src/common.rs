@@ -1,4 +1,4 @@
-//! What all verbs are told: which store, and how to print.
+//! Arguments that all verbs share: which store, and how to print.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const VARIABLE: &str = "SIMKEEP_STORE";
 /// What every store has.
 const CATALOG: &str = "catalog.redb";
 
-/// What every verb is told.
+/// The arguments of every verb.
 #[derive(Args)]
 pub(crate) struct Common {
     /// The store, a directory [default: SIMKEEP_STORE, or the first argument]

@@ -1,4 +1,4 @@
-//! How help is laid out: verbs in groups, and all lines as wide as there is room for.
+//! How help is laid out: verbs in groups, and all lines as wide as the terminal allows.
 //!
 //! What stands below the options is wrapped here and not by clap, which would break the lines of the
 //! sources once more, and knows no items with a hanging indent.
@@ -31,8 +31,8 @@ const GROUPS: &[(&str, &[&str])] = &[
 /// The command line, with its help as wide as the terminal is.
 pub(crate) fn command() -> Command {
     let of_terminal = terminal_size::terminal_size().map(|(width, _)| width.0.into());
-    let told = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    of_width(of_terminal.or_else(told).unwrap_or(WIDEST).min(WIDEST))
+    let of_variable = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    of_width(of_terminal.or_else(of_variable).unwrap_or(WIDEST).min(WIDEST))
 }
 
 /// The command line, with help whose lines are as long as their paragraphs.
@@ -204,7 +204,7 @@ fn wrapped(text: &str, width: usize) -> String {
             (true, _) => out.push('\n'),
             (false, true) => held += line,
             (false, false) => {
-                // A name of an item that stands by itself is told from what it means.
+                // If an item's name has a line of its own, two spaces separate it from its meaning.
                 let is_name = held.starts_with("  ") && !held.trim_start().contains("  ");
                 held += if is_name { "  " } else { " " };
                 held += line.trim_start();
@@ -226,7 +226,7 @@ fn item(text: &str, width: usize, out: &mut String) {
     };
     let hanging = match indent {
         0 => 0,
-        // On a very narrow terminal there is no room for more.
+        // A very narrow terminal has no space for more.
         _ if said == indent || said > width / 2 && width > 0 => indent + 2,
         _ => said,
     };
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(grouped, verbs);
     }
 
-    /// No line is too long, and none is broken while the next word had room.
+    /// No line is too long, and none is broken although the next word would fit.
     #[test]
     fn help_is_as_wide_as_there_is_room_for() {
         let mut wrong = Vec::new();
@@ -385,9 +385,9 @@ mod tests {
             "Examples:\n  one two\n\nA text\nof lines.\n  name  what it\n        means here\nMore.";
         let begins = "Examples:\n  one two\n\nA text of lines.\n  name  what it";
         assert_eq!(wrapped(text, 16), format!("{begins}\n        means\n        here\nMore."));
-        // Where there is no room beside the name, it hangs below that.
+        // Where the meaning does not fit next to the name, it hangs below.
         assert!(wrapped(text, 14).ends_with("\n  name  what\n    it means\n    here\nMore."));
-        // A name that stands by itself.
+        // A name on a line of its own.
         assert_eq!(wrapped("  name\n        means this", 40), "  name  means this");
         assert_eq!(wrapped("A text\nof lines.", 0), "A text of lines.");
     }

@@ -5,7 +5,7 @@
 //!
 //! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a
 //! [`Failure`]; what those mean to the caller of the program is said in one place, [`exit`].
-//! Reading verbs open the store without ever writing to it, also beside a writer.
+//! Reading verbs never write to the store, also while a writer is active.
 
 mod advice;
 mod common;
@@ -105,7 +105,7 @@ enum Verb {
     Schema(schema::Schema),
 }
 
-/// Runs the tool by these words, of which the first is what it was called by, and returns its exit code.
+/// Runs the tool with these arguments and returns its exit code. The first is the name of the program.
 ///
 /// It writes to the standard streams of the process. SIGINT is to end the process, and SIGPIPE to be
 /// ignored. While `ingest` runs, it takes SIGINT, SIGTERM and SIGHUP itself, and then returns 128 and

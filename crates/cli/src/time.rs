@@ -81,7 +81,7 @@ pub(crate) fn digits(time: Time) -> String {
     time.to_string().chars().filter(char::is_ascii_digit).take(14).collect()
 }
 
-/// How long so many seconds are, in the unit that suits them.
+/// A duration in seconds, in a suitable unit.
 pub(crate) fn span(seconds: u64) -> String {
     let (unit, name): (u64, _) = match seconds {
         0..120 => return many(seconds, "second", "seconds"),
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn times_are_relative_to_the_clock() {
         let noon = simkeep_formats::time("2024-05-03T12:00:00.5Z").unwrap();
-        let told = |text| relative_to(noon, text).map(|ms| Time::from_ms_unchecked(ms).to_string());
+        let read = |text| relative_to(noon, text).map(|ms| Time::from_ms_unchecked(ms).to_string());
         for (text, time) in [
             ("now", "2024-05-03T12:00:00.500Z"),
             ("Today", "2024-05-03T00:00:00Z"),
@@ -226,7 +226,7 @@ mod tests {
             ("2w ago", "2024-04-19T12:00:00.500Z"),
             ("0s ago", "2024-05-03T12:00:00.500Z"),
         ] {
-            assert_eq!(told(text).as_deref(), Some(time), "{text}");
+            assert_eq!(read(text).as_deref(), Some(time), "{text}");
         }
         for text in [
             "",
@@ -241,7 +241,7 @@ mod tests {
             "999999w ago",
             "tomorrow",
         ] {
-            assert_eq!(told(text), None, "{text}");
+            assert_eq!(read(text), None, "{text}");
         }
     }
 

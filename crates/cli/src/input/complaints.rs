@@ -26,7 +26,7 @@ impl Named {
         Named { consequence: "kept as it is", more: "broken documents were kept", count: 0 }
     }
 
-    /// Digests that are not those of what they stand beside.
+    /// Digests that do not match their content.
     pub(crate) fn wrong() -> Named {
         Named { consequence: "its own is used", more: "digests were wrong", count: 0 }
     }

@@ -20,7 +20,7 @@ use crate::output::words::{self, count};
 use simkeep_formats::Broken;
 use simkeep_formats::escape;
 
-/// A fingerprint, or that there is none, and of which epoch.
+/// A fingerprint, or `None` if the content has none, and its epoch.
 pub(crate) type Made = (Option<u64>, Epoch);
 
 /// What the user says of epochs that an input names.

@@ -56,7 +56,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The bytes that it takes beside itself.
+    /// The bytes that it takes in addition to its own size.
     fn bytes(&self) -> usize {
         let found = match &self.found {
             Found::Ready(_, name) => name.as_ref().map_or(0, String::len),
@@ -149,7 +149,7 @@ pub(crate) enum Fed {
 }
 
 impl Fed {
-    /// The bytes that it takes beside itself.
+    /// The bytes that it takes in addition to its own size.
     fn bytes(&self) -> usize {
         match self {
             Fed::Entry(entry) => entry.bytes(),

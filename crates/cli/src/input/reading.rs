@@ -1,4 +1,4 @@
-//! How files are read: what every verb is told that reads crawls or documents.
+//! Arguments of all verbs that read crawls or documents: how files are read.
 
 use clap::Args;
 

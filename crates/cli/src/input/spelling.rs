@@ -5,18 +5,19 @@ use simkeep::{Error, Page, Snapshot};
 use crate::exit::Failure;
 use crate::output::words::some_names;
 
-/// That a page is not known, and under which other spellings of its URL pages are that may be told of.
+/// The message that a page is not known. It names other spellings of the URL under which there are
+/// pages, if `may_be_named` allows the page.
 pub(crate) fn unknown(
     snapshot: &Snapshot,
     url: &str,
-    may_be_told: impl Fn(&Page) -> bool,
+    may_be_named: impl Fn(&Page) -> bool,
 ) -> Result<String, Failure> {
     let mut known = Vec::new();
     for other in spellings(url) {
         match snapshot.latest(&other) {
-            Ok(Some(page)) if may_be_told(&page) => known.push(other),
+            Ok(Some(page)) if may_be_named(&page) => known.push(other),
             Ok(_) => {}
-            // With what it lacks it is too long.
+            // The completed URL is too long.
             Err(Error::Url(_)) => {}
             Err(e) => return Err(e.into()),
         }

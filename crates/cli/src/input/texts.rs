@@ -14,12 +14,11 @@ pub(crate) struct Texts<T: Send + 'static, M> {
     broken: u64,
 }
 
-/// What is made of a text, and the bytes that it takes beside itself.
+/// The result of a text, and the bytes that it takes in addition to its own size.
 pub(crate) type Made<T> = (T, usize);
 
 impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
-    /// Begins to read on so many threads, each with a maker of its own, which takes the URL of each
-    /// text.
+    /// Begins to read on `threads` threads. Each has its own maker, which takes the URL of each text.
     pub(crate) fn new(
         input: Input,
         threads: usize,

@@ -51,7 +51,7 @@ impl Table {
         self.cells(cells.into(), output)
     }
 
-    /// Adds a row of which it is seen later how many cells it has.
+    /// Adds a row for a table whose number of columns is known only at run time.
     pub(crate) fn cells(&mut self, cells: Vec<String>, output: &mut Output) -> io::Result<()> {
         assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
         if self.has_begun {

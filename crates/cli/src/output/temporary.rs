@@ -1,4 +1,4 @@
-//! Files that are made beside a place, and are gone again unless they are put there whole.
+//! Files that are written next to their final path. They are moved there once complete, or removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};

@@ -224,10 +224,10 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_told_of_a_second_and_more() {
-        let told = |ms| time_taken(Duration::from_millis(ms), 5000).trim_start().to_owned();
-        assert!(told(999).ends_with(" 1.0 s"), "{}", told(999));
-        assert!(told(2000).ends_with(" 2.0 s  2,500 records a second"), "{}", told(2000));
+    fn a_rate_is_shown_from_one_second_on() {
+        let shown = |ms| time_taken(Duration::from_millis(ms), 5000).trim_start().to_owned();
+        assert!(shown(999).ends_with(" 1.0 s"), "{}", shown(999));
+        assert!(shown(2000).ends_with(" 2.0 s  2,500 records a second"), "{}", shown(2000));
     }
 
     #[test]

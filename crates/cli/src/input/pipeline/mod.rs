@@ -1,16 +1,16 @@
 //! One kind of work on all cores, its results in the order of what it was done on.
 //!
-//! What is to be worked on comes in *parts*, an archive each, and a part in *chunks*, some records
-//! each. Only one thread at a time can cut chunks from a part, since where a record ends is known
-//! only by reading it; whatever else is to be done with a chunk any thread can do beside others. So
-//! there are no threads for this and threads for that: each takes what is to be done next. It cuts a
-//! chunk from the first part that nobody cuts from, and works on it while others cut the next; or, if
-//! there is none, it opens a part more. The thread that asks for the results does so, too, while it
-//! would have to wait. With one thread that is all that happens, and there is no other.
+//! The input comes in *parts*, such as archives, and each part in *chunks* of some records. Only one
+//! thread at a time can cut chunks from a part, since the end of a record is known only after reading
+//! it. All other work on a chunk can run on any thread, concurrently with other chunks. So no thread
+//! has a fixed role: each takes the next job. It cuts a chunk from the first part from which no other
+//! thread cuts, and works on the chunk while another thread cuts the next one. If all parts are taken,
+//! it opens another part. The thread that asks for the results works, too, instead of waiting. With
+//! one thread, this is the only thread.
 //!
-//! The results of a chunk stand where the chunk stood and are handed out in that order. A budget
-//! bounds the bytes that are in flight: cut, worked on, or waiting to be handed out. Parts that come
-//! later may use half of it, so that the first one, which everything waits for, can always go on.
+//! Results are returned in the order of the chunks. A budget bounds the bytes in flight: cut, in work,
+//! or waiting to be returned. Later parts may use only half of it, so the first part, for which
+//! everything waits, can always continue.
 
 mod results;
 mod state;
@@ -77,10 +77,10 @@ pub(crate) struct Pipeline<C: Chunk, T: Send + 'static> {
 /// How long one waits who has nothing else to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Works on one part, on so many threads, each with a worker of its own; `each` is given the results.
+/// Works on one part on `threads` threads, each with its own worker, and passes the results to `each`.
 ///
 /// # Errors
-/// The first of `each`, which ends it.
+/// The first error of `each`, which ends the work.
 pub(crate) fn run<C: Chunk, T: Send + 'static, W: FnMut(C, &mut Results<T>)>(
     part: Part<C>,
     threads: usize,
@@ -139,7 +139,7 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
     pub(crate) fn waker(&self) -> impl Fn() + Send + use<C, T> {
         let shared = Arc::clone(&self.shared);
         move || {
-            // Whoever is about to wait has the lock until it waits.
+            // A thread that is about to wait holds the lock until it waits.
             drop(shared.state.lock());
             shared.changed.notify_all();
         }
@@ -165,7 +165,7 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
             }
             match state.collect() {
                 Collected::Results(results) => {
-                    // There is room again.
+                    // There is space in the budget again.
                     shared.changed.notify_all();
                     self.ready = results.into_items().into_iter();
                     if let Some(result) = self.ready.next() {

@@ -13,7 +13,7 @@ impl<T> Default for Results<T> {
 }
 
 impl<T> Results<T> {
-    /// Adds one, which takes so many bytes beside itself.
+    /// Adds a result that takes `bytes` in addition to its own size.
     pub(crate) fn push(&mut self, item: T, bytes: usize) {
         self.items.push(item);
         self.bytes += size_of::<T>() + bytes;

@@ -8,7 +8,7 @@ use super::{Part, Parts, Results};
 pub(super) const BYTES_MAX: usize = 64 << 20;
 /// What a chunk may take, while it is being cut and nobody knows.
 const CHUNK_BYTES: usize = 512 << 10;
-/// Parts that are cut from beside each other.
+/// The most parts that are cut concurrently.
 const CUT_MAX: usize = 4;
 /// Parts whose results wait.
 const OPEN_MAX: usize = 1024;
@@ -53,7 +53,7 @@ pub(super) struct Place {
     chunk: u64,
 }
 
-/// What is to be handed out.
+/// The next item for the caller.
 pub(super) enum Collected<T> {
     Results(Results<T>),
     NotYet,
@@ -75,30 +75,30 @@ impl<C, T> State<C, T> {
         }
     }
 
-    /// What is to be done next, as far as there is room for it.
+    /// The next job, if the budget has space for it.
     pub(super) fn job(&mut self) -> Option<Job<C>> {
         if self.stopped {
             return None;
         }
         for (number, (at, open)) in (self.first..).zip(self.open.iter_mut().enumerate()) {
-            let room = match at {
+            let has_space = match at {
                 // Everything waits for it.
                 0 if open.results.is_empty() => true,
                 0 => self.bytes < BYTES_MAX,
                 _ => self.bytes < BYTES_MAX / 2,
             };
-            if room && let Some(part) = open.part.take() {
+            if has_space && let Some(part) = open.part.take() {
                 self.bytes += CHUNK_BYTES;
                 return Some(Job::Cut(number, part));
             }
         }
         let cut_from = self.open.iter().filter(|open| !open.all_cut).count();
-        let room = cut_from == 0
+        let has_space = cut_from == 0
             || (!self.live
                 && cut_from < CUT_MAX
                 && self.bytes < BYTES_MAX / 2
                 && self.open.len() < OPEN_MAX);
-        if room { self.parts.take().map(Job::Open) } else { None }
+        if has_space { self.parts.take().map(Job::Open) } else { None }
     }
 
     /// Whether there is nothing more to be done.
@@ -131,7 +131,7 @@ impl<C, T> State<C, T> {
         self.of(number).all_cut = true;
     }
 
-    /// A chunk of so many bytes has these results.
+    /// Takes the results of a chunk of `bytes` bytes.
     pub(super) fn worked(&mut self, place: Place, bytes: usize, results: Results<T>) {
         self.bytes = self.bytes + results.bytes() - bytes;
         let open = self.of(place.part);

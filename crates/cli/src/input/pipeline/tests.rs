@@ -15,7 +15,7 @@ impl Chunk for Numbered {
     }
 }
 
-/// So many parts of so many chunks each, of this size.
+/// `parts` parts of `chunks` chunks each, with `bytes` bytes per chunk.
 fn parts(parts: usize, chunks: usize, bytes: usize) -> Parts<Numbered> {
     let part = move |part: usize| -> Part<Numbered> {
         Box::new((0..chunks).map(move |chunk| Numbered(part * chunks + chunk, bytes)))
@@ -148,7 +148,7 @@ fn what_nobody_takes_any_more_is_not_gone_on_with() {
 }
 
 #[test]
-fn who_waits_for_what_does_not_come_is_told() {
+fn waiting_for_slow_input_is_reported() {
     let crew = Crew { threads: 1, live: true };
     let slow = std::iter::once_with(|| {
         thread::sleep(Duration::from_millis(300));

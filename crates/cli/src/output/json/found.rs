@@ -17,7 +17,7 @@ pub(crate) struct Found {
     /// That the page was gone.
     gone: u64,
     failed: u64,
-    /// Nothing that tells: they came late, or found a page unmodified of which no content was ever seen.
+    /// Visits without evidence: out of order, or unmodified although no content of the page was seen.
     other: u64,
 }
 

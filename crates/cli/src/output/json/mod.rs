@@ -1,7 +1,7 @@
 //! What programs read: the values that all verbs write alike.
 //!
-//! The answer of each verb is a type beside it, with `Serialize` and `JsonSchema`; `schema.rs` lists all
-//! of them. A key is never renamed, and never means something else. For that:
+//! The answer of each verb is a type next to the verb, with `Serialize` and `JsonSchema`. `schema.rs`
+//! lists all of them. A key is never renamed, and never means something else. For that:
 //!
 //! - the same thing has the same key everywhere, and another thing another one;
 //! - sizes end in `_bytes`, durations in `_seconds`, and times are [`Time`]s;

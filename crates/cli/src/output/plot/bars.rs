@@ -54,18 +54,18 @@ fn longest(rows: &[Span]) -> Vec<&Span> {
     by_length.into_iter().map(|(_, row)| row).collect()
 }
 
-/// How many characters of a name leave room for a number beside it. The letters are those that the
-/// reader has, so this is about as wide as they are.
+/// How many characters of a name leave space for a number next to it. The width of the letters is
+/// estimated, since it depends on the fonts of the reader.
 fn fitting(name: &str) -> usize {
     let width = |c: char| match c {
         c if !c.is_ascii() => 11.0,
         'A'..='Z' | 'm' | 'w' | '%' | '@' | '&' => 9.5,
         _ => 6.0,
     };
-    let mut room = NAME_WIDTH_MAX;
+    let mut left = NAME_WIDTH_MAX;
     let fits = |c: &char| {
-        room -= width(*c);
-        room >= 0.0
+        left -= width(*c);
+        left >= 0.0
     };
     name.chars().take_while(fits).count()
 }

@@ -1,4 +1,4 @@
-//! Columns beside each other.
+//! Columns side by side.
 
 use maud::{Markup, html};
 
@@ -6,7 +6,7 @@ use super::ticks::{powers, round, short, whole};
 use super::{WIDTH, px};
 
 const PANEL_HEIGHT: f64 = 126.0;
-/// Room for the numbers left of the panel, above and below it.
+/// Space for the numbers left of the panel, above and below it.
 const LEFT: f64 = 44.0;
 const TOP: f64 = 10.0;
 const BELOW: f64 = 34.0;

@@ -1,4 +1,4 @@
-//! A plot in a file of its own: panels beside each other, curves in each, a legend below.
+//! A plot in a file of its own: panels side by side, curves in each, a legend below.
 //!
 //! It has the colours of a light page as attributes, which every reader of SVG knows. Where the page is
 //! dark, the rules of its style sheet come before them.

@@ -20,7 +20,7 @@ fn px(number: f64) -> String {
     format!("{number:.1}")
 }
 
-/// A text of at most so many characters.
+/// The text, cut to at most `chars` characters.
 pub(crate) fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         None => text.to_owned(),

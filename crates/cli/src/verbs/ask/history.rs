@@ -93,14 +93,14 @@ impl<'a> Entries<'a> {
         });
         let modified = entry.visit().and_then(|(visit, _)| visit.modified);
         let modified = modified.map(|ms| format!("; modified {}", self.clock.show(ms)));
-        let told = told(entry, &self.clock) + &modified.unwrap_or_default();
-        cells.extend([digest.unwrap_or_else(none), told]);
+        let meaning = meaning_of(entry, &self.clock) + &modified.unwrap_or_default();
+        cells.extend([digest.unwrap_or_else(none), meaning]);
         Ok(self.table.cells(cells, output)?)
     }
 }
 
 /// What an entry meant.
-fn told(entry: &HistoryEntry, clock: &Clock) -> String {
+fn meaning_of(entry: &HistoryEntry, clock: &Clock) -> String {
     match entry {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
             format!("{}: {meaning}", found(*verdict, clock))

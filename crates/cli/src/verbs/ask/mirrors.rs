@@ -92,7 +92,7 @@ pub(crate) struct Line<'a> {
     /// The site that had first what both have.
     leading: Site,
     following: Site,
-    /// Some of the paths that both have, drawn by lot.
+    /// A random sample of the paths that both have.
     examples: Vec<Example<'a>>,
 }
 

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_pages_are_looked_at_and_it_is_said_when_there_are_more() {
+    fn a_limited_number_of_pages_is_checked_and_more_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
         let old = store.change_epoch();

@@ -163,14 +163,14 @@ impl Forget {
             })?;
         } else if forgotten.pages > 0 {
             let everywhere = if self.purge { ", in every file" } else { "" };
-            let told = told(forgotten.pages, forgotten.visits);
-            output.line(&format!("forgot {told}{everywhere}"))?;
+            let forgotten = counts(forgotten.pages, forgotten.visits);
+            output.line(&format!("forgot {forgotten}{everywhere}"))?;
         } else if self.purge {
             let name = escape::whole(&self.name());
             output.line(&format!("nothing was known of {name}, and now it stands in no file"))?;
         }
         if let Some(held) = held.filter(|_| !common.json) {
-            output.line(&told_of(&held))?;
+            output.line(&held_by(&held))?;
         }
         let Some(unknown) = unknown else { return Ok(Exit::Done) };
         output.note(&unknown)?;
@@ -250,7 +250,7 @@ impl Forget {
                 first_urls: Some(&found.first),
             })?;
         } else if found.pages > 0 {
-            output.line(&format!("would forget {}:", told(found.pages, found.visits)))?;
+            output.line(&format!("would forget {}:", counts(found.pages, found.visits)))?;
             found.lines().iter().try_for_each(|line| output.line(line))?;
         }
         if found.pages > 0 {
@@ -265,15 +265,15 @@ impl Forget {
 fn confirmed(found: &Found) -> io::Result<bool> {
     let mut stderr = io::stderr().lock();
     found.lines().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
-    write!(stderr, "Forget {}? [y/N] ", told(found.pages, found.visits))?;
+    write!(stderr, "Forget {}? [y/N] ", counts(found.pages, found.visits))?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
-/// Which generations hold it still.
-fn told_of(held: &[u64]) -> String {
+/// The message that names the generations that still hold it.
+fn held_by(held: &[u64]) -> String {
     let numbers: Vec<String> = held.iter().map(u64::to_string).collect();
     match &numbers[..] {
         [] => "no generation that is published there holds any of it".to_owned(),
@@ -284,6 +284,6 @@ fn told_of(held: &[u64]) -> String {
     }
 }
 
-fn told(pages: u64, visits: u64) -> String {
+fn counts(pages: u64, visits: u64) -> String {
     format!("{} with {}", many(pages, "page", "pages"), many(visits, "visit", "visits"))
 }

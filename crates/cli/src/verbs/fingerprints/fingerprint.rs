@@ -168,7 +168,7 @@ pub(crate) enum Line<'a> {
 pub(crate) struct OfFile<'a> {
     file: &'a str,
     fingerprint: json::Fingerprint,
-    /// Whether it has too few words to be told from others.
+    /// Whether it has too few words to be distinguished from others.
     too_short: bool,
     /// The recipe, as it was called.
     called: &'a str,
@@ -279,19 +279,19 @@ fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What came of a file: why it cannot be read is told of the file, and any other failure ends it all.
+/// The result of a file. The inner failure is reported with the file; the outer one ends the run.
 type Outcome = (PathBuf, Result<Result<Made, Failure>, Failure>);
 
 /// A fingerprint, and why it is what it is.
 struct Made {
     fingerprint: u64,
-    /// Whether the text is too short to tell from others.
+    /// Whether the text is too short to be distinguished from others.
     too_short: bool,
     explained: Option<Explained>,
 }
 
 impl Made {
-    /// That of a file, explained by so many features if they are to be named.
+    /// Makes the fingerprint of a file, explained by up to `features` features if that is set.
     fn of(
         (file, form): (&Path, Form),
         recipe: &Recipe,

@@ -1,4 +1,4 @@
-//! By what it is decided when pages are visited again: what `due` and `recrawl` are told alike.
+//! Arguments that `due` and `recrawl` share: the policy that decides when pages are visited again.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ pub(crate) struct Question {
     pub(crate) rules: Rules,
     /// After how long a page comes first.
     pub(crate) largest: Interval,
-    /// The files of hints of which nothing could be read.
+    /// The files of hints that could not be read at all.
     pub(crate) unread: Vec<String>,
 }
 

@@ -101,8 +101,8 @@ pub(crate) struct Answer<'a> {
     removed_files: u64,
     /// Older generations that are there still.
     older_generations: &'a [u64],
-    /// Whether anything was forgotten since the oldest of them; null if that cannot be told, since a
-    /// merge left no trace of it.
+    /// Whether anything was forgotten since the oldest of them; null if that is unknown, since a merge
+    /// left no trace of it.
     forgotten_since: Option<bool>,
     /// Why files were copied that could not be linked; null if all were linked or none was to be.
     not_linked: Option<&'a str>,
@@ -140,7 +140,7 @@ impl Publish {
                     store.close()?;
                     Ok(done)
                 }
-                // Whoever writes it seals it.
+                // The active writer seals it.
                 Err(Error::Locked { .. }) => publish(&place, &self.to, options),
                 Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
                     publish(&place, &self.to, options)

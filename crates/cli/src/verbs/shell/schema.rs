@@ -101,7 +101,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {
 
 /// The schema of what a verb prints.
 ///
-/// It leaves room for keys that are added: that an object has no others, the tests ask for.
+/// It permits additional keys, for keys that are added later. The tests check that there are no others.
 fn schema(verb: &str, makes: Makes) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     // What is beyond the standard says nothing that the limits do not.

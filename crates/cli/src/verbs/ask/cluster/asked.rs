@@ -1,5 +1,4 @@
-//! Which pages are clustered, within which distance, and who leads: what `cluster` and `dedup` are told
-//! alike.
+//! Arguments that `cluster` and `dedup` share: which pages, within which distance, and which page leads.
 
 use std::path::PathBuf;
 
@@ -53,8 +52,8 @@ impl Asked {
         Ok(visit::epoch(snapshot.epochs(), epoch)?)
     }
 
-    /// The question that this is; within so many bits unless others are given, or what the recipe
-    /// advises.
+    /// The clustering that is asked for. `k` is the distance if the user gives none; without it, the
+    /// recipe's advice.
     pub(crate) fn clustering(
         &self,
         snapshot: &Snapshot,

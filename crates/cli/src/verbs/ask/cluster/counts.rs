@@ -36,7 +36,7 @@ pub(crate) struct OfBalls {
     equal_share: Option<Share>,
 }
 
-/// What hangs together by steps of so many bits.
+/// The connected components of pages within `step` bits of each other.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfComponents {
     step: u32,

@@ -4,8 +4,8 @@ mod filter;
 mod help;
 mod lines;
 mod lists;
-mod lot;
 mod options;
+mod sample;
 mod summary;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ use crate::output::visit;
 use crate::output::words::{count, many, took_no_part};
 use filter::Filter;
 use lines::{Listed, Whole};
-use lot::Lots;
+use sample::Sample;
 use summary::Summary;
 
 pub(crate) use lines::Line;
@@ -149,7 +149,7 @@ impl Dedup {
         out: &mut Output,
     ) -> Result<(), Failure> {
         let mut lists = files.begin()?;
-        let mut lots = self.sample.map(|size| Lots::new(size, self.seed));
+        let mut sample = self.sample.map(|size| Sample::new(size, self.seed));
         let (mut summary, mut listed) = (Summary::new(clusters.k()), self.listed(common));
         let mut table = self.table();
         // Without a list of what is kept, clusters of one page say nothing.
@@ -175,7 +175,7 @@ impl Dedup {
                     Listed::Dropped(of) => {
                         lists.drop(of)?;
                         summary.add(of);
-                        lots.iter_mut().for_each(|lots| lots.add(of));
+                        sample.iter_mut().for_each(|sample| sample.add(of));
                     }
                 }
                 if listed > 0 {
@@ -185,13 +185,13 @@ impl Dedup {
             }
             Ok(())
         };
-        // Drawn between the lines, it would be in the way.
+        // No progress on a terminal that shows lines: it would garble them.
         match shown {
             true => pass(&AtomicU64::new(0))?,
             false => counted("pages", pages, pass)?,
         }
-        for drawn in lots.into_iter().flat_map(Lots::drawn) {
-            Dedup::list(Listed::Dropped(drawn.of()), &mut table, common, out)?;
+        for pair in sample.into_iter().flat_map(Sample::pairs) {
+            Dedup::list(Listed::Dropped(pair.of()), &mut table, common, out)?;
         }
         table.end(out)?;
         lists.end()?;

@@ -42,12 +42,12 @@ struct Host {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer {
     by_reason: ByReason,
-    /// How many pages differ by so many bits from what is kept for them: 0, 1, 2 and so on up to k.
+    /// The number of dropped pages by their distance to the kept page: 0, 1, 2 and so on up to k bits.
     by_distance: Vec<u64>,
     /// Pages that are dropped since they are near a page of their own host. Pages of one template may be
     /// near each other without having much else in common.
     near_on_host: u64,
-    /// The hosts of which most pages are dropped, most first.
+    /// The hosts with the most dropped pages, most first.
     hosts: Vec<OfHost>,
     /// Pages that are not dropped, only because the pages that lead them are of other classes.
     other_class: u64,

@@ -58,7 +58,7 @@ pub(super) fn run(
         for (number, line) in lines.each() {
             batch.read(number, line, output)?;
         }
-        // Whoever writes one line after another sees what is answered to those that have come.
+        // A program that writes line by line gets the answers to all lines so far.
         batch.answer(output)?;
         batch.show(output)?;
     }

@@ -164,7 +164,7 @@ pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
     Ok(())
 }
 
-/// A number of things, some of which are expected in part.
+/// A count that is an expected value, so it may be fractional.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
 fn rounded(number: f64) -> String {
     words::count(number.round() as u64)

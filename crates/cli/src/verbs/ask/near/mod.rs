@@ -225,7 +225,7 @@ impl Near {
         without(snapshot, epoch, among, AT_ONCE)
     }
 
-    /// What is searched for within so many bits, in an epoch that is not chosen yet.
+    /// The query within `k` bits. Its epoch is set later.
     fn query(&self, fingerprint: u64, k: u32) -> Query {
         let mut query = match self.nearest {
             Some(count) => Query::nearest(fingerprint, count),

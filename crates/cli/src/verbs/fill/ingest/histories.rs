@@ -1,9 +1,8 @@
-//! The histories of pages that revisits ask for, kept at hand.
+//! Caches the histories of pages to which revisits refer.
 //!
-//! An archive may say of one page ten thousand times that it repeats one of two contents. To read its
-//! history each time would take time that grows with the square of that, and what waits for its batch
-//! would have to be stored before each. So the history of a page is read once, and what is told of it
-//! since is added.
+//! An archive may have ten thousand revisits of one page that alternate between two contents. Reading
+//! the history for each would take quadratic time, and would need a flush of the batch before each.
+//! So the history of a page is read once, and later operations on the page are added to it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +17,7 @@ const PAGE_COST: usize = 4;
 /// Bytes of a URL that take as much as an entry.
 const URL_BYTES: usize = 64;
 
-/// The histories of some pages, up to what was told last.
+/// The histories of some pages, up to the last operation that was added.
 #[derive(Default)]
 pub(super) struct Histories {
     pages: HashMap<String, History>,
@@ -26,12 +25,12 @@ pub(super) struct Histories {
 }
 
 impl Histories {
-    /// Whether that of a page is at hand.
+    /// Whether the history of a page is cached.
     pub(super) fn have(&self, url: &str) -> bool {
         self.pages.contains_key(url)
     }
 
-    /// That of a page: what the store has, and what waits for its batch.
+    /// The history of a page: its stored entries, and those that wait for their batch.
     pub(super) fn of(
         &mut self,
         store: &Snapshot,
@@ -51,10 +50,10 @@ impl Histories {
         Ok(self.pages.entry(url.to_owned()).or_insert(history))
     }
 
-    /// Takes in what is told next.
-    pub(super) fn told(&mut self, pending: &Pending) {
+    /// Adds the next operation of the input.
+    pub(super) fn add(&mut self, pending: &Pending) {
         if pending.entry.is_restated() {
-            // Of which content it is the store alone knows.
+            // Only the store can tell which content it restates.
             self.forget(&pending.url);
         } else if let Some(history) = self.pages.get_mut(&pending.url) {
             let before = history.entries.len();
@@ -63,7 +62,7 @@ impl Histories {
         }
     }
 
-    /// Lets go of that of a page.
+    /// Drops the history of a page.
     fn forget(&mut self, url: &str) {
         if let Some(history) = self.pages.remove(url) {
             self.held -= cost(url) + history.entries.len();
@@ -71,7 +70,7 @@ impl Histories {
     }
 }
 
-/// What a page takes beside its entries, in those.
+/// What a page takes in addition to its entries, in entries.
 fn cost(url: &str) -> usize {
     PAGE_COST + url.len() / URL_BYTES
 }

@@ -60,7 +60,7 @@ pub(super) struct Observer<'a> {
     originals: Originals,
     /// What time it is, if the user says so.
     pub(super) now: Option<simkeep::Time>,
-    /// How many requests the record at hand has made so far.
+    /// How many requests the current record has made so far.
     requests: usize,
     /// What was given to pages that have no visit yet; none at the end of the input, and where each
     /// record gets a line, which says at once whether it was stored.
@@ -327,7 +327,7 @@ impl<'a> Observer<'a> {
     }
 
     fn add(&mut self, pending: Pending) {
-        self.histories.told(&pending);
+        self.histories.add(&pending);
         self.pending.push(pending);
         self.requests += 1;
     }
@@ -397,7 +397,7 @@ impl<'a> Observer<'a> {
     /// Finds what a record repeats: in the store and in what waits, as if that were stored.
     fn resolve(&mut self, revisit: &Revisit<'_>) -> Result<Resolved, Failure> {
         let concerned = |url: &str| url == revisit.url || revisit.refers_to == Some(url);
-        // Of which content it is, when it waits, the store alone knows.
+        // Only the store can tell which content a waiting restatement is of.
         let restated = |pending: &Pending| pending.entry.is_restated();
         if self.pending.iter().any(|pending| restated(pending) && concerned(&pending.url)) {
             self.flush()?;

@@ -1,9 +1,8 @@
-//! What the input held so far that revisits may repeat: the last contents, by the digests that they
-//! are named by.
+//! Caches the recent contents of the input, by their digests, since revisits may repeat them.
 //!
-//! A store finds content by page and time, and by fingerprint, of which a revisit says nothing. So
-//! what stands under another URL, or is named by a digest that is not kept, is found while it is
-//! remembered here.
+//! A store finds content by page and time, and by fingerprint. A revisit has no fingerprint. So content
+//! of another URL, or content that is named by a digest that is not stored, is found only while it is
+//! cached here.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -13,7 +12,7 @@ use simkeep::{Content, Digest};
 use crate::input::epochs::Made;
 use simkeep_formats::{Claim, Declared};
 
-/// So many of each kind are remembered at least, and twice as many at most: below 40 MB in all.
+/// The number of each kind that is remembered at least. At most twice as many are: below 40 MB in all.
 const KEPT: usize = 1 << 16;
 
 /// Content with its fingerprints.
@@ -56,7 +55,7 @@ impl Originals {
         self.contents.get(key).copied()
     }
 
-    /// The digest that content has of which a page declared a wrong one.
+    /// The real digest of content for which a page declared a wrong one.
     pub(super) fn corrected(&self, url: &str, declared: &Declared) -> Option<Digest> {
         self.wrong.get(self.key((url, declared))).copied()
     }

@@ -24,7 +24,7 @@ pub(super) struct Outcomes<'o> {
 
 /// A line that is to come.
 enum Owed {
-    /// Of a record of which the batch has so many requests.
+    /// Of a record with `requests` requests in the batch.
     Record { url: String, time: i64, requests: usize, is_known: bool },
     /// Of a record that was refused.
     Broken(Broken),
@@ -150,8 +150,8 @@ impl<'o> Outcomes<'o> {
         self.is_held || !self.owed.is_empty()
     }
 
-    /// A record was taken: the batch has so many requests for it, and whether it is a visit that is
-    /// known.
+    /// Notes a record that was taken: the number of its requests in the batch, and whether it is a known
+    /// visit.
     pub(super) fn record(&mut self, url: String, time: i64, (requests, is_known): (usize, bool)) {
         self.owed.push(Owed::Record { url, time, requests, is_known });
     }
@@ -195,8 +195,8 @@ impl<'o> Outcomes<'o> {
                 Owed::Record { url, time, requests, is_known } => {
                     let mut outcome = Outcome::of(url, *time, *is_known);
                     for _ in 0..*requests {
-                        let (of, told) = answered.next().ok_or_else(unanswered)?;
-                        outcome.add(of, told);
+                        let (of, result) = answered.next().ok_or_else(unanswered)?;
+                        outcome.add(of, result);
                     }
                     Line::Outcome(outcome)
                 }
@@ -207,7 +207,7 @@ impl<'o> Outcomes<'o> {
         if answered.next().is_some() { Err(unanswered()) } else { Ok(()) }
     }
 
-    /// Writes all lines that are to come, none of which waits for an answer, and passes them on.
+    /// Writes and flushes all pending lines. None of them waits for an answer.
     pub(super) fn pay_at_once(&mut self) -> Result<(), Failure> {
         self.pay(&[], &[])?;
         self.show()
@@ -253,40 +253,40 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// Adds what one of its requests was answered.
-    fn add(&mut self, of: &'a Pending, told: &'a OperationResult) {
-        let told = match told {
-            OperationResult::Observed(told) => told,
-            OperationResult::Restated(told) => {
-                return self.stored |= *told == RestateOutcome::Stored;
+    /// Adds the result of one of its requests.
+    fn add(&mut self, of: &'a Pending, result: &'a OperationResult) {
+        let outcome = match result {
+            OperationResult::Observed(outcome) => outcome,
+            OperationResult::Restated(outcome) => {
+                return self.stored |= *outcome == RestateOutcome::Stored;
             }
-            OperationResult::PropertySet(told) => {
-                return self.stored |= *told == PropertyOutcome::Stored;
+            OperationResult::PropertySet(outcome) => {
+                return self.stored |= *outcome == PropertyOutcome::Stored;
             }
         };
-        self.stored |= told.verdict != simkeep::Verdict::Known || told.also;
-        self.verdict = Some(Verdict(told.verdict));
-        self.by = visit::known_by(&of.entry, told.verdict).map(words::same_by_key);
-        if let simkeep::Verdict::Reverted { to, .. } = told.verdict {
+        self.stored |= outcome.verdict != simkeep::Verdict::Known || outcome.also;
+        self.verdict = Some(Verdict(outcome.verdict));
+        self.by = visit::known_by(&of.entry, outcome.verdict).map(words::same_by_key);
+        if let simkeep::Verdict::Reverted { to, .. } = outcome.verdict {
             self.to = Some(Time(to));
         }
-        self.distance = told.meaning.map(|meaning| meaning.distance);
-        self.band = told.meaning.map(|meaning| Band(meaning.band));
-        self.words_changed = told.meaning.as_ref().map(words::changed);
+        self.distance = outcome.meaning.map(|meaning| meaning.distance);
+        self.band = outcome.meaning.map(|meaning| Band(meaning.band));
+        self.words_changed = outcome.meaning.as_ref().map(words::changed);
         let content = of.entry.content();
         self.fingerprint = content.and_then(|content| content.fingerprint).map(Fingerprint);
-        self.novel = told.novel;
-        self.priority = told.priority;
+        self.novel = outcome.novel;
+        self.priority = outcome.priority;
         let copy = |copy: &'a simkeep::ExactCopy| Copy { url: &copy.url, first: Time(copy.first) };
-        self.copies = told.copies.iter().map(copy).collect();
+        self.copies = outcome.copies.iter().map(copy).collect();
         let near = |near: &'a simkeep::NearDuplicate| NearPage {
             url: &near.url,
             distance: near.distance,
             fingerprint: Fingerprint(near.fingerprint),
             first: Time(near.first),
         };
-        self.near = told.near.iter().map(near).collect();
-        self.original = told.original.as_ref().map(|original| Original {
+        self.near = outcome.near.iter().map(near).collect();
+        self.original = outcome.original.as_ref().map(|original| Original {
             url: &original.url,
             distance: original.distance,
             by: match original.by {
@@ -295,7 +295,7 @@ impl<'a> Outcome<'a> {
                 _ => By::Near,
             },
         });
-        self.complete = told.complete;
+        self.complete = outcome.complete;
     }
 }
 

@@ -32,7 +32,7 @@ impl Progress {
         self.say(message);
     }
 
-    /// Notes a digest that is not that of what it stands beside, and says so.
+    /// Notes a digest that does not match its content, and reports it.
     pub(super) fn wrong(&mut self, wrong: &Broken) {
         let message = self.wrong.add(wrong);
         self.say(message);

@@ -26,7 +26,7 @@ pub(super) struct Summary {
     /// Said to be unchanged, of a page whose content was never seen.
     unseen: u64,
     changed: u64,
-    /// Of these, those of which it is told how much: minor, moderate and major.
+    /// Those of them with a known distance: minor, moderate and major.
     minor: u64,
     moderate: u64,
     major: u64,
@@ -53,7 +53,7 @@ pub(super) struct Summary {
     classes_missing: u64,
     /// What a later store may say, and this tool has no word for.
     other: u64,
-    /// Observations of content far from all versions at hand of its page.
+    /// Observations of content far from all known versions of its page.
     novel: u64,
     /// Observations with other pages near their content.
     near: u64,

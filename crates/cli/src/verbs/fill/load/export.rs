@@ -14,7 +14,7 @@ use crate::exit::Failure;
 use crate::input::feed::{Fed, Found};
 use crate::output::temporary::Beside;
 use simkeep_formats::escape::whole;
-use simkeep_formats::export::{Epoch as Told, Line, Says, TablePart};
+use simkeep_formats::export::{Epoch as ExportedEpoch, Line, Says, TablePart};
 
 /// What has come of an export. Its failures are [`Failure::Broken`] where the export is.
 #[derive(Default)]
@@ -30,7 +30,7 @@ pub(super) struct Export {
     has_ended: bool,
 }
 
-/// A table of which parts have come, in a file of its own.
+/// A table whose parts are arriving, in a file of its own.
 struct Coming {
     id: u64,
     of: u64,
@@ -44,24 +44,34 @@ fn flaw<T>(why: impl Into<String>) -> Result<T, Failure> {
 
 impl Export {
     /// Takes an epoch, which begins with the load if the store has none of its name.
-    pub(super) fn take_epoch(&mut self, told: &Told, load: &LoadEpochs) -> Result<(), Failure> {
-        let name = whole(&told.name);
+    pub(super) fn take_epoch(
+        &mut self,
+        exported: &ExportedEpoch,
+        load: &LoadEpochs,
+    ) -> Result<(), Failure> {
+        let name = whole(&exported.name);
         if self.has_entries || self.coming.is_some() {
             return flaw(format!("the epoch {name} comes behind entries or tables"));
         }
-        if self.epochs.contains_key(&told.name) {
+        if self.epochs.contains_key(&exported.name) {
             return flaw(format!("the epoch {name} comes twice"));
         }
-        let epoch = load.like(&told.name, told.reserved, told.options, told.begun, told.ended);
+        let epoch = load.like(
+            &exported.name,
+            exported.reserved,
+            exported.options,
+            exported.begun,
+            exported.ended,
+        );
         let epoch = epoch.map_err(|e| Failure::Broken(e.to_string()))?;
-        self.epochs.insert(told.name.clone(), epoch);
-        if let Some(id) = told.table {
+        self.epochs.insert(exported.name.clone(), epoch);
+        if let Some(id) = exported.table {
             self.awaited.entry(id).or_default().push(epoch);
         }
         Ok(())
     }
 
-    /// Takes a part of a table; the file that it is gathered in stands beside the store.
+    /// Takes a part of a table; the file that gathers it is next to the store.
     pub(super) fn take_part(
         &mut self,
         part: &TablePart,
@@ -196,17 +206,19 @@ impl Taken<'_> {
     fn take_exported(&mut self, says: Says) -> Result<(), Failure> {
         match (says, &mut self.export) {
             (Says::Begin, export) => *export = Some(Export::default()),
-            (Says::Epoch(told), Some(export)) => {
-                self.admission.admit_exported(&told.name, told.ended).map_err(Failure::Broken)?;
-                export.take_epoch(&told, self.coming)?;
-                self.epochs.comes(&told.name, told.options);
+            (Says::Epoch(exported), Some(export)) => {
+                self.admission
+                    .admit_exported(&exported.name, exported.ended)
+                    .map_err(Failure::Broken)?;
+                export.take_epoch(&exported, self.coming)?;
+                self.epochs.comes(&exported.name, exported.options);
                 if std::mem::take(&mut self.at_start) {
-                    if (told.options.role, told.begun) != (Role::Both, 0) {
+                    if (exported.options.role, exported.begun) != (Role::Both, 0) {
                         let why =
                             "the first epoch of a store has both roles, and began at 0 visits";
                         return Err(Failure::Broken(why.to_owned()));
                     }
-                    self.first_epoch = Some(told.name);
+                    self.first_epoch = Some(exported.name);
                 }
             }
             (Says::Table(part), Some(export)) => {

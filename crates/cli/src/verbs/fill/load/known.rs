@@ -28,7 +28,7 @@ impl Taken<'_> {
         let mut missing = known.missing(made);
         let first = missing.next();
         self.restated += u64::from(first.is_some());
-        // A visit takes one fingerprint beside its own.
+        // A visit takes one fingerprint in addition to its own.
         self.more = missing.next().map(|(fingerprint, epoch)| {
             let restated =
                 Restated { time: Time::from_ms_unchecked(time), fingerprint, digest, epoch };

@@ -58,7 +58,7 @@ pub(crate) struct Answer<'a> {
 struct Moved<'a> {
     documents: u64,
     mean_distance: f64,
-    /// How many moved by so many bits, from 0 to 64.
+    /// The number of fingerprints that changed by each number of bits, from 0 to 64.
     by_bits: &'a [u64],
 }
 

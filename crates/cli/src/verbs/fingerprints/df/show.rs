@@ -35,7 +35,7 @@ pub(crate) struct Answer<'a> {
     words: Vec<Word<'a>>,
 }
 
-/// Features that are in so many documents, and fewer than ten times as many.
+/// Features in at least `from_documents` documents, and in fewer than ten times as many.
 #[derive(Serialize, JsonSchema)]
 struct Bar {
     from_documents: u64,
@@ -127,7 +127,7 @@ fn idf(table: &Table, df: u64) -> f64 {
     (1.0 + table.documents() as f64 / df.max(1) as f64).ln()
 }
 
-/// How many features are in so many documents, by powers of ten: from how many on.
+/// A histogram of features by their document frequency: the lower bound, a power of ten, and the count.
 fn bars(table: &Table) -> Vec<(u64, u64)> {
     let mut bars: Vec<(u64, u64)> = Vec::new();
     for (_, df) in table.iter() {

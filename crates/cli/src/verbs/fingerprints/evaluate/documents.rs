@@ -49,7 +49,7 @@ enum Words {
 }
 
 impl Documents {
-    /// Reads them on so many threads, by "id" and "text" where they are JSON lines.
+    /// Reads documents on `threads` threads; from JSON lines, their "id" and "text".
     pub(super) fn read(input: Input, html: bool, threads: usize) -> Result<Documents, Failure> {
         let (mut compared, mut left_out) = (Vec::new(), LeftOut::default());
         let (mut numbers, mut seen) = (HashMap::new(), HashSet::new());

@@ -46,7 +46,7 @@ impl Found {
         self.strict += other.strict;
     }
 
-    /// The score, if so many pairs are near by the strict measure.
+    /// The score, if `all` pairs are near by the strict measure.
     pub(super) fn score(self, all: u64) -> Score {
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         Score {

@@ -1,4 +1,4 @@
-//! Historic signatures, which are equal in a part or tell nothing: what they find, beside recipes.
+//! Evaluates historic signatures next to recipes. Two signatures match if one of their keys is equal.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl Signature {
         Ok(found.score(truth.strict()))
     }
 
-    /// The keys of each document: half a kilobyte beside its text.
+    /// The keys of each document: half a kilobyte in addition to its text.
     fn of(
         &self,
         documents: &Arc<Vec<Named>>,
@@ -104,7 +104,7 @@ fn lexicon(counted: &Counted) -> Result<Lexicon<'_>, FingerprintError> {
     Lexicon::new(counted, Ratio::percent(30)..=Ratio::percent(70))
 }
 
-/// Tells of each pair of documents with an equal key, once.
+/// Reports each pair of documents with an equal key once.
 #[expect(clippy::indexing_slicing, reason = "numbers of documents, which have equally many keys")]
 fn each_pair(keys: &[Vec<Option<u128>>], mut pair: impl FnMut(u32, u32)) {
     for nth in 0..keys.first().map_or(0, Vec::len) {
@@ -115,8 +115,8 @@ fn each_pair(keys: &[Vec<Option<u128>>], mut pair: impl FnMut(u32, u32)) {
             for (n, (_, right)) in equal.iter().enumerate() {
                 for (_, left) in &equal[..n] {
                     let (a, b) = (&keys[*left as usize], &keys[*right as usize]);
-                    let was_told = (0..nth).any(|nth| a[nth].is_some() && a[nth] == b[nth]);
-                    if !was_told {
+                    let was_reported = (0..nth).any(|nth| a[nth].is_some() && a[nth] == b[nth]);
+                    if !was_reported {
                         pair(*left, *right);
                     }
                 }
@@ -130,13 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_pair_with_an_equal_key_is_told_of_once() {
+    fn each_pair_with_an_equal_key_is_reported_once() {
         let key = |n: u8| (n > 0).then_some(u128::from(n));
         let keys = [[1, 5], [1, 5], [1, 0], [0, 5], [0, 0], [0, 0], [5, 1]];
         let keys: Vec<Vec<_>> = keys.iter().map(|keys| keys.map(key).to_vec()).collect();
-        let mut told = Vec::new();
-        each_pair(&keys, |left, right| told.push((left, right)));
-        assert_eq!(told, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)]);
+        let mut reported = Vec::new();
+        each_pair(&keys, |left, right| reported.push((left, right)));
+        assert_eq!(reported, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)]);
         each_pair(&[], |_, _| unreachable!());
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Pairs {
     limits: Limits,
 }
 
-/// So many pairs take half a gigabyte.
+/// The most pairs. They take half a gigabyte.
 const PAIRS_MAX: usize = 1 << 25;
 
 impl Pairs {
@@ -59,10 +59,10 @@ impl Pairs {
         Ok(())
     }
 
-    /// All there are, of so many documents.
+    /// Completes the pairs of `documents` documents.
     ///
     /// # Errors
-    /// The first pair that was given twice, and is near by one measure at one time alone.
+    /// The first pair that was given twice with different verdicts of a measure.
     pub(super) fn finish(self, documents: usize) -> Result<Truth, (u32, u32)> {
         let mut near = self.near;
         near.sort_unstable_by_key(|(smaller, larger, _)| (*smaller, *larger));

@@ -60,7 +60,7 @@ pub(super) struct Answer<'a> {
     largest_hosts: Vec<Host<'a>>,
     /// The fingerprints by which near-duplicates are sought.
     fingerprint_census: Fingerprints<'a>,
-    /// How many visits found the page so many bits away from the version before, by these bits.
+    /// The number of visits by their distance in bits to the version before.
     distances: &'a [u64],
     /// How many pages changed at what share of their visits: at none, and up to each tenth.
     changing: [u64; 11],
@@ -99,7 +99,7 @@ struct Fingerprints<'a> {
     pages: u64,
     /// Pages with content that has none.
     without_fingerprint: u64,
-    /// How many have so many ones, by their number.
+    /// The number of fingerprints by their number of ones.
     popcounts: &'a [u64],
     /// In how many each bit is 1, the lowest first.
     ones: &'a [u64],
@@ -111,7 +111,7 @@ struct Fingerprints<'a> {
     distinct: u64,
     /// In how many different ones each bit is 1.
     distinct_ones: &'a [u64],
-    /// How many different ones have so many pages, by powers of two.
+    /// The number of different fingerprints by their number of pages, in powers of two.
     shared: &'a [u64],
     commonest: Option<Commonest>,
 }

@@ -112,7 +112,7 @@ impl Counts {
         Ok(())
     }
 
-    /// Adds the pages of which the fingerprint is found elsewhere, too.
+    /// Counts the pages whose fingerprints are found on other hosts, too.
     fn seek(&self, snapshot: &Snapshot, epoch: Epoch, elsewhere: &mut u64) -> simkeep::Result<()> {
         for (fingerprint, pages) in &self.fingerprints {
             // With one more than there are here, one is elsewhere.

@@ -65,7 +65,7 @@ fn print_figure(
     Ok(output.line(line.trim_end())?)
 }
 
-/// Prints how many pages and visits there are, and of which times.
+/// Prints the numbers of pages and visits, and the times of the visits.
 fn print_visits(
     overview: &Overview,
     census: Option<&Census>,
@@ -207,7 +207,7 @@ pub(crate) struct Answer<'a> {
     first: Option<Time>,
     /// No visit was later.
     last: Option<Time>,
-    /// Pages of which something is in no segment yet.
+    /// Pages with entries that are in no segment yet.
     unsealed_pages: u64,
     /// The first and the last operation that is in no segment yet.
     unsealed_operations: Option<[u64; 2]>,

@@ -139,7 +139,7 @@ fn print(
             let epoch = version.contents.first().map(|content| visit::epoch_of(epochs, content));
             cells.push(epoch.transpose()?.flatten().map(escape::whole).unwrap_or_default());
         }
-        cells.push(told(version));
+        cells.push(meaning_of(version));
         table.cells(cells, output)?;
     }
     Ok(table.end(output)?)
@@ -159,7 +159,7 @@ pub(super) fn bits(differing: u64) -> Vec<u32> {
     (0..64).filter(|bit| differing >> bit & 1 == 1).collect()
 }
 
-fn told(version: &Version) -> String {
+fn meaning_of(version: &Version) -> String {
     let status = version.visit.status.map(|status| format!(", {status}")).unwrap_or_default();
     let which = version.differing.filter(|bits| *bits != 0).map(|differing| {
         let bits = bits(differing);
@@ -185,14 +185,14 @@ fn told(version: &Version) -> String {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     url: &'a str,
-    /// In the order of which pages stand.
+    /// The key by which pages are ordered.
     surt: &'a str,
     hash: Hash,
     /// Where something of it stands, the newest first.
     records: Vec<Record>,
     is_gone: bool,
     visits: u64,
-    /// How many versions are left out before those that are told.
+    /// The number of versions that are left out before those that are listed.
     older_versions: usize,
     /// Visits that saw one content, one after another, the oldest first.
     versions: Vec<OfVersion<'a>>,

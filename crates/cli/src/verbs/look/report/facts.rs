@@ -35,8 +35,8 @@ pub(super) struct Facts {
     /// Of each distance up to that of the clusters.
     pub(super) balls: Vec<Balls>,
     pub(super) mirrors: Mirrors,
-    /// How many of the sampled pages have their nearest other page so many bits away, and last how many
-    /// have none within the farthest.
+    /// The number of sampled pages by the distance in bits to their nearest other page. The last element
+    /// counts pages with none within the largest distance.
     pub(super) nearest: Vec<u64>,
     /// Up to which distance a change is minor, and up to which moderate.
     pub(super) bands: (u32, u32),

@@ -194,7 +194,7 @@ struct Segment {
 #[derive(Serialize, JsonSchema)]
 struct Changes {
     pages: Number,
-    /// Pages of which two visits were compared.
+    /// Pages with at least one comparison of two visits.
     pages_compared: Number,
     /// Those of them that were found changed.
     pages_changed: Number,

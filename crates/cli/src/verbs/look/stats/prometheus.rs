@@ -144,7 +144,7 @@ const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_epoch_due",
         label: "",
-        help: "1 if these are so many that a new epoch is advised, otherwise 0.",
+        help: "1 if the visits since the newest epoch are enough to begin a new one, otherwise 0.",
         values: |facts| only(facts.stats.epoch_due.into()),
     },
 ];

@@ -1,9 +1,9 @@
 //! `recrawl`: when a page is to be visited again, and why.
 
+mod explanation;
 mod help;
 mod host;
 mod last;
-mod told;
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -19,10 +19,10 @@ use crate::output::json::{Band, Number, Saw, Time};
 use crate::output::words;
 use crate::verbs::revisit::due::{Changes, Page};
 use crate::verbs::revisit::policy::{Asked, Question, ended};
+use explanation::Explanation;
 use help::HELP;
 use host::Host;
 use last::Last;
-use told::Told;
 
 /// Explain when a page is next due, and why
 ///
@@ -83,18 +83,19 @@ impl Recrawl {
         let rule = question.rules.of(&self.url);
         let policy = rule.policy.unwrap_or(self.asked.policy);
         let longest = rule.max.map_or(question.largest, |max| max.min(question.largest));
-        let told = Told { page, of_host, plan, policy, longest, now: question.now, host, last };
-        output.line(&told.verdict())?;
-        output.line(&format!("  {}", told.comparisons()))?;
-        output.line(&format!("  {}", told.rates()))?;
-        if let Some(weight) = told.weight() {
+        let explanation =
+            Explanation { page, of_host, plan, policy, longest, now: question.now, host, last };
+        output.line(&explanation.verdict())?;
+        output.line(&format!("  {}", explanation.comparisons()))?;
+        output.line(&format!("  {}", explanation.rates()))?;
+        if let Some(weight) = explanation.weight() {
             output.line(&format!("  {weight}"))?;
         }
-        output.line(&format!("  {}", told.visits(self.asked.has_visits())))?;
+        output.line(&format!("  {}", explanation.visits(self.asked.has_visits())))?;
         Ok(Exit::Done)
     }
 
-    /// What is said of a page that nobody has visited, and beside it of others.
+    /// Prints the answer for a page without visits, with the estimate for such pages.
     fn unknown(
         &self,
         (reader, plan): (&Reader, Option<&Plan>),
@@ -135,7 +136,7 @@ impl Recrawl {
             "{}; a first visit is worth {}, by {}{}",
             spelling::unknown(&reader.snapshot(), &self.url, |_| true)?,
             words::amount(value),
-            told::rate(&rate),
+            explanation::rate(&rate),
             others.unwrap_or_default()
         ))?;
         Ok(Exit::Nothing)

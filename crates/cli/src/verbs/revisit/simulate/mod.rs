@@ -31,7 +31,7 @@ use setting::Setting;
 
 /// Compare revisit policies on a recorded or random crawl
 ///
-/// A simulated crawler visits the pages of a store, or random pages, so many times a day. It knows
+/// A simulated crawler visits the pages of a store, or random pages, at a fixed rate per day. It knows
 /// only what its visits find. One line per policy: the share of time in which its newest copy was
 /// current (fresh), the same up to minor changes, the mean of missed changes, and the share of
 /// differing bits.

@@ -59,8 +59,8 @@ impl Rows for Csv<'_> {
     }
 }
 
-/// A cell with text from a stranger. What a spreadsheet may take for a formula gets a `'` in front, and
-/// so does what begins with one, so that whoever takes one off has the text.
+/// Writes a cell with untrusted text. Text that a spreadsheet may take for a formula gets a leading `'`,
+/// and so does text that begins with `'`. So removing one leading `'` always restores the text.
 fn cell(out: &mut Vec<u8>, text: &str) {
     let is_formula = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let mark = if is_formula || text.starts_with('\'') { "'" } else { "" };

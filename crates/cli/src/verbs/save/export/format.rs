@@ -100,7 +100,7 @@ impl<'a> Row<'a> {
     ) -> simkeep::Result<Row<'a>> {
         let entry = of.entry();
         let content = entry.content();
-        let told = of.visit().map(|(_, verdict)| verdict);
+        let verdict = of.visit().map(|(_, verdict)| verdict);
         let epoch = entry.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
         Ok(Row {
             url,
@@ -109,7 +109,7 @@ impl<'a> Row<'a> {
             fingerprint: content.and_then(|content| content.fingerprint),
             digest: entry.digest(),
             status: entry.visit().and_then(|visit| visit.status),
-            verdict: match (told, of) {
+            verdict: match (verdict, of) {
                 (Some(verdict), _) => words::verdict_key(verdict),
                 (None, HistoryEntry::Property(given)) => match given.property {
                     Property::Weight(_) => "weight",
@@ -117,10 +117,10 @@ impl<'a> Row<'a> {
                 },
                 (None, _) => "restated",
             },
-            distance: told.and_then(|verdict| verdict.distance()).map(|distance| distance.bits),
+            distance: verdict.and_then(|verdict| verdict.distance()).map(|distance| distance.bits),
             weight: entry.weight(),
             class: entry.class(),
-            is_visit: told.is_some(),
+            is_visit: verdict.is_some(),
         })
     }
 }

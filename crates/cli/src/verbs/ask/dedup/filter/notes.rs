@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Bytes of a note in the scratch file: the hash of what was read, and the place. Zeros are none.
 const NOTE_BYTES: usize = 16;
 /// Notes of documents of a file that lie together in the scratch file. What is not written takes no
-/// room.
+/// space.
 const REGION: u64 = 64 << 10;
 /// Notes that are read together.
 const TOGETHER: usize = 4 << 10;
@@ -67,13 +67,13 @@ fn hash(read: &[u8]) -> u64 {
 }
 
 impl Notes {
-    /// None yet, of so many files, in a folder.
+    /// Creates empty notes for `files` files, in a folder.
     pub(super) fn new(folder: &Path, files: usize) -> io::Result<Notes> {
         let files = (0..files).map(|_| Mutex::default()).collect();
         Ok(Notes { scratch: tempfile::tempfile_in(folder)?, used: AtomicU64::new(0), files })
     }
 
-    /// Notes documents of a file that follow one another, of which the first has this number.
+    /// Adds notes of consecutive documents of a file. `first` is the number of the first of them.
     pub(super) fn put(&self, file: usize, first: u64, notes: &[Option<Note>]) -> io::Result<()> {
         let (mut number, mut rest) = (first, notes);
         while !rest.is_empty() {

@@ -116,7 +116,7 @@ impl Texts<'_> {
                         continue;
                     }
                 }
-                // So that no more wait than are told of.
+                // A long line is processed here, so that waiting chunks stay within their bound.
                 RawLine::Whole(line) => worker.lines(number, std::iter::once(line)),
                 RawLine::TooLong(_) | RawLine::GoesOn(_) => {}
             }
@@ -208,7 +208,7 @@ impl<'t> Worker<'t> {
         self.note(first);
     }
 
-    /// Keeps what was noted of documents of which the first has this number.
+    /// Keeps the notes of consecutive documents. `first` is the number of the first of them.
     fn note(&mut self, first: u64) {
         let Texts { notes, job, how, .. } = self.texts;
         if let Err(e) = notes.put(job.number, first, &self.noted) {

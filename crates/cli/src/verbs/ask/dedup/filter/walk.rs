@@ -26,8 +26,8 @@ impl<'w> Walk<'w> {
         Walk { jobs, next: AtomicUsize::new(0), stop: AtomicBool::new(false), done }
     }
 
-    /// Does something with all files, on so many threads if they can be had. Returns what was done, or
-    /// the first failure.
+    /// Processes all files with `one` on up to `threads` threads, or fewer if the system grants fewer.
+    /// Returns the sum of the counts, or the first failure.
     pub(super) fn all<C: AddAssign + Default + Send>(
         &self,
         threads: usize,
@@ -37,7 +37,7 @@ impl<'w> Walk<'w> {
         let some = || self.some(&one, &ended);
         thread::scope(|scope| {
             for _ in 1..threads.min(self.jobs.len()) {
-                // Without a thread to be had the others do its work.
+                // If no thread can be started, the others do its work.
                 let _ = Builder::new().spawn_scoped(scope, some);
             }
             some();
@@ -74,7 +74,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// A file of which nothing was read yet.
+    /// Begins a file.
     pub(super) fn begin(&self) -> Read<'w> {
         Read { all: self.done, own: Arc::default(), seen: 0 }
     }

@@ -13,7 +13,7 @@ pub(super) struct Block {
     hashes: Vec<u64>,
     /// Where those begin whose leading bits are at least these.
     directory: Vec<u32>,
-    /// What is left of a hash when it is shifted by so many bits are its leading ones.
+    /// The shift of a hash that leaves its leading bits.
     shift: u32,
     /// Where the posting list of each shingle begins.
     starts: Vec<u32>,
@@ -208,8 +208,9 @@ impl Block {
     }
 }
 
-/// How many of so many shingles another document has at the least that resembles theirs so much: at
-/// most all of its shingles are common, and then their share of the union is their share of these.
+/// The least number of shingles in common with a document of `shingles` shingles that a resemblance of
+/// `at_least` needs. The resemblance is largest if all shingles of the other document are common; then
+/// it is their ratio to `shingles`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -221,7 +222,7 @@ fn needed(shingles: usize, at_least: f64) -> usize {
     ((at_least * shingles as f64 - TOLERANCE).ceil() as usize).max(1)
 }
 
-/// The Jaccard index of two sets of these sizes that have so many in common, or at most so many.
+/// The Jaccard index of two sets of sizes `one` and `other` with at most `common` common elements.
 fn resemblance(common: usize, one: usize, other: usize) -> f64 {
     let common = common.min(one).min(other);
     common as f64 / (one + other - common) as f64

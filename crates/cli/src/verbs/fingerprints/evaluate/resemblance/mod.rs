@@ -1,18 +1,19 @@
 //! The pairs of documents that resemble each other, found by comparing all with all.
 //!
 //! The resemblance of two documents is the Jaccard index of their sets of shingles. To find all pairs
-//! from a resemblance t on, the shingles of some documents, a *block*, are indexed, and every document
-//! looks up those of its own. A document y shares at least t |y| shingles with what resembles it. So it
-//! need not look up its t |y| - 1 most frequent ones: a document without any of the others cannot reach
-//! t. These are what a template has in common with thousands of pages, and all that is left out is the
-//! time they would take: whoever has any of the others is counted in full (R. J. Bayardo, Y. Ma,
-//! R. Srikant, *Scaling up all pairs similarity search*, WWW 2007; C. Xiao et al., *Efficient
-//! similarity joins for near duplicate detection*, WWW 2008).
+//! with a resemblance of at least t, the shingles of some documents, a *block*, are indexed, and every
+//! document looks up its shingles there. A document y shares at least t |y| shingles with any document
+//! that resembles it. So it need not look up its t |y| - 1 most frequent shingles: a document with none
+//! of the other shingles cannot reach t. The frequent shingles are those that a template shares with
+//! thousands of pages. Skipping them saves time and loses no pair: for a document with any of the other
+//! shingles, all common shingles are counted (R. J. Bayardo, Y. Ma, R. Srikant, *Scaling up all pairs
+//! similarity search*, WWW 2007; C. Xiao et al., *Efficient similarity joins for near duplicate
+//! detection*, WWW 2008).
 //!
-//! Nothing is estimated: shingles are compared by 64 bits of their hashes, and a pair is missed or made
-//! up only where two different ones agree in all of these.
+//! Nothing is estimated. Shingles are compared by their 64-bit hashes, so a pair is wrong or missing
+//! only if two different shingles have equal hashes.
 //!
-//! Beside the texts, which are there already, this takes the memory of one block, and of the pairs.
+//! In addition to the texts, this takes the memory of one block and of the pairs.
 
 mod block;
 
@@ -30,19 +31,19 @@ use crate::input::pipeline::{self, Results};
 use crate::output::progress::counted;
 use block::{Block, Resembling};
 
-/// A block has documents of so many bytes, or of a sixteenth of all, or one that is larger. So no text
-/// is taken apart more than 17 times. A block takes 36 bytes for each shingle while it is built: about
-/// 200 MiB with words of five letters and a space, and 576 MiB with words of one letter.
+/// The bytes of the documents of a block: at least this, and at least a sixteenth of all. So no text is
+/// split into shingles more than 17 times. A block takes 36 bytes for each shingle while it is built:
+/// about 200 MiB with words of five letters and a space, and 576 MiB with words of one letter.
 const BLOCK_BYTES: usize = 32 << 20;
 const BLOCKS: usize = 16;
-/// So a block has fewer than 2^32 shingles.
+/// Limits a block to fewer than 2^32 shingles.
 const BLOCK_BYTES_MAX: usize = u32::MAX as usize;
 
-/// Where documents have more in common than can be counted in so many steps, which is about an hour on
-/// one core, they are refused.
+/// The most steps for counting common shingles, about an hour on one core. Documents that need more are
+/// refused.
 const STEPS_MAX: u64 = 1 << 40;
 
-/// What is looked for: runs of so many words, and pairs from this resemblance on.
+/// The search: runs of `words` words, and pairs with a resemblance of at least `at_least`.
 #[derive(Clone, Copy, Debug)]
 struct Search {
     words: u32,
@@ -51,7 +52,7 @@ struct Search {
     threads: usize,
 }
 
-/// How near documents are by their runs of so many words, 1 to 8.
+/// Measures how near documents are by their runs of `words` words, 1 to 8.
 pub(super) fn truth(
     words: u32,
     documents: &Arc<Vec<Named>>,

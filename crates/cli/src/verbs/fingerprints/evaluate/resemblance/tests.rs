@@ -116,8 +116,8 @@ fn spelt(text: &str) -> String {
     words.map(spelt).collect()
 }
 
-/// Real documents, and their pairs as another tool found them, by bands of minwise hashes; beside the
-/// project, if they are at hand.
+/// Real documents, and their pairs as another tool found them, by bands of minwise hashes; next
+/// to the project, if they are available.
 #[test]
 fn real_pairs_are_those_that_another_tool_found() {
     let Some(folder) = beside("quality") else { return };

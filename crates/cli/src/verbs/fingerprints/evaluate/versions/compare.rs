@@ -11,7 +11,7 @@ use super::tally::Tally;
 use crate::exit::Failure;
 use crate::input::pipeline::{self, Results};
 
-/// Document frequencies are those of the first versions of so many pages.
+/// The number of pages whose first versions give the document frequencies.
 const TABLE_PAGES: u64 = 1000;
 
 /// What two versions are.
@@ -24,7 +24,7 @@ enum Pair {
     Equal,
     /// It would take too long to tell what changed.
     Long,
-    /// So large a share of the words changed, and by each recipe so many bits.
+    /// The share of the words that changed, and by each recipe the number of bits.
     Changed(f32, Box<[u32]>),
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// So many steps are made at most to compare two texts, each of up to 64 pairs of words: a third of a
-/// second or so.
+/// The most steps to compare two texts, about a third of a second. A step compares up to 64 pairs of
+/// words.
 const STEPS_MAX: usize = 1 << 27;
 
 /// The words of texts, as numbers.
@@ -31,8 +31,9 @@ pub(super) fn changed(a: &[u32], b: &[u32]) -> Option<f32> {
     Some(if all == 0 { 0.0 } else { (all - 2 * common) as f32 / all as f32 })
 }
 
-/// The length of the longest common subsequence. What both begin or end with is told apart first. Of
-/// what is between, costs up to the product of the lengths over 64, and so many steps at most.
+/// The length of the longest common subsequence; `None` if that takes more than [`STEPS_MAX`] steps.
+/// Strips the common prefix and suffix first. Comparing the rest takes steps up to the product of its
+/// lengths over 64.
 fn common(a: &[u32], b: &[u32]) -> Option<usize> {
     let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (a.get(before..)?, b.get(before..)?);

@@ -111,7 +111,7 @@ impl Versions {
             two_off: rightness.map(|rightness| rightness.far_off),
             most_right: tally.best(|rightness| rightness.right).map(OfBands::from),
             best_balanced: tally.best(|rightness| rightness.balanced).map(OfBands::from),
-            below_in_above: tally.told(),
+            below_in_above: tally.below_in_above(),
             meanings: self.magnitude.then(|| distances().collect()),
         }
     }
@@ -138,7 +138,7 @@ pub(crate) struct Answer<'a> {
     /// The share of pairs that have one fingerprint.
     hidden: Option<f64>,
     bands: OfBands,
-    /// The share of pairs that are in the band that is told.
+    /// The share of pairs that are in the band that their distance predicts.
     right_share: Option<f64>,
     /// The share of pairs that are two bands off.
     two_off: Option<f64>,
@@ -146,7 +146,7 @@ pub(crate) struct Answer<'a> {
     most_right: Option<OfBands>,
     /// Those that would have most right if there were as many pairs of each band.
     best_balanced: Option<OfBands>,
-    /// For what shares of pairs the share of words is below the range that is told, in it, and above it.
+    /// The shares of pairs whose share of changed words is below, in, and above the predicted range.
     below_in_above: Option<[f64; 3]>,
     /// By distance, what share of the words changed, if that was asked for.
     meanings: Option<Vec<OfDistance>>,
@@ -168,7 +168,7 @@ struct OfDistance {
     quantiles: [Option<f32>; 5],
     /// The share of them that is minor, moderate and major.
     in_bands: Option<[f64; 3]>,
-    /// From what share of the words to what share is told.
+    /// The predicted range of the share of changed words.
     words_changed: [Share; 2],
 }
 
@@ -209,12 +209,12 @@ fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
 /// How well a recipe tells.
 fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
     let bands = recipe.bands();
-    let (Some(rightness), Some(told), Some(hidden)) =
-        (tally.rightness(bands), tally.told(), tally.hidden())
+    let (Some(rightness), Some(shares), Some(hidden)) =
+        (tally.rightness(bands), tally.below_in_above(), tally.hidden())
     else {
         return format!("{name:<24}  none");
     };
-    let [below, inside, above] = told.map(|share| share * 100.0);
+    let [below, inside, above] = shares.map(|share| share * 100.0);
     let best = |by| {
         let bands = tally.best(by);
         bands.map_or_else(String::new, |best| format!("{}, {}", best.minor, best.moderate))
@@ -244,7 +244,7 @@ fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Res
 }
 
 fn distance_row(recipe: &Recipe, distance: u32, changes: &Changes) -> String {
-    let told = recipe.meaning(distance).changed();
+    let predicted = recipe.meaning(distance).changed();
     let quantiles = QUANTILES.map(|share| {
         changes.quantile(share).map_or_else(String::new, |share| format!("{:.1}", share * 100.0))
     });
@@ -255,7 +255,7 @@ fn distance_row(recipe: &Recipe, distance: u32, changes: &Changes) -> String {
     }
     row + &format!(
         "  {minor:>4.0} %    {moderate:>4.0} %  {major:>3.0} %   {:.1} to {:.1}",
-        told.start * 100.0,
-        told.end * 100.0
+        predicted.start * 100.0,
+        predicted.end * 100.0
     )
 }

@@ -12,10 +12,10 @@ use simkeep_formats::with_whole_characters;
 
 use crate::input::pipeline::Chunk;
 
-/// So many bytes of texts are worked on at a time, or two texts.
+/// The bytes of texts that are processed at a time; at least two texts.
 const RUN_BYTES: usize = 1 << 20;
 
-/// A page returns to one of so many versions, by what is known of them.
+/// The number of earlier versions that are remembered to detect that a page returns to one of them.
 const REMEMBERED: usize = 64;
 
 /// A text that a record has under a key if it is not to be compared with the one before it.

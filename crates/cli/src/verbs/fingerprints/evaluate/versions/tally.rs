@@ -1,10 +1,10 @@
-//! What distances turned out to mean.
+//! Counts how much of the text changed at each distance.
 
 use std::collections::BTreeMap;
 
 use simkeep::fingerprint::{Band, Bands, Recipe};
 
-/// Shares of words are counted in so many parts.
+/// The number of parts into which a share of words is rounded.
 const PARTS: f32 = 10_000.0;
 
 /// The distances of fingerprints of changed texts by one recipe, and how much changed.
@@ -12,14 +12,15 @@ pub(super) struct Tally {
     recipe: Recipe,
     /// By distance.
     distances: Vec<Changes>,
-    /// Pairs whose change is below the range that is told of their distance, in it, and above it.
-    told: [u64; 3],
+    /// The number of pairs whose change is below the range that their distance predicts, in it, and
+    /// above it.
+    below_in_above: [u64; 3],
 }
 
 /// The changes of one distance.
 #[derive(Clone, Default)]
 pub(super) struct Changes {
-    /// How often so many parts of the words changed.
+    /// The number of pairs by the changed parts of their words.
     parts: BTreeMap<u32, u64>,
     /// By band: minor, moderate, major.
     bands: [u64; 3],
@@ -30,7 +31,7 @@ impl Changes {
         self.bands.iter().sum()
     }
 
-    /// The share that so large a share of the pairs does not exceed; none of no pairs.
+    /// The changed share of words that `share` of the pairs do not exceed; `None` without pairs.
     pub(super) fn quantile(&self, share: f64) -> Option<f32> {
         let mut left = share * self.pairs() as f64;
         let reached = self.parts.iter().find(|(_, pairs)| {
@@ -56,8 +57,8 @@ fn band_of(changed: f32) -> usize {
     }
 }
 
-/// The place of a distance. What is changed and has the same fingerprint counts as minor.
-fn told(bands: Bands, distance: u32) -> usize {
+/// The index of the band that a distance predicts. A change with equal fingerprints counts as minor.
+fn predicted_band(bands: Bands, distance: u32) -> usize {
     match bands.band(distance) {
         Band::None | Band::Minor => 0,
         Band::Moderate => 1,
@@ -68,28 +69,28 @@ fn told(bands: Bands, distance: u32) -> usize {
 /// How well bands tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rightness {
-    /// The share of pairs that are in the band that is told.
+    /// The share of pairs that are in the band that their distance predicts.
     pub(super) right: f64,
     /// The share of pairs that are two bands off.
     pub(super) far_off: f64,
-    /// The mean over the bands of the share of their pairs that is told right: as if there were as many
-    /// pairs of each.
+    /// The mean over the bands of the share of their pairs that are predicted right, as if each band had
+    /// equally many pairs.
     pub(super) balanced: f64,
 }
 
 impl Tally {
     pub(super) fn new(recipe: Recipe) -> Tally {
-        Tally { recipe, distances: vec![Changes::default(); 65], told: [0; 3] }
+        Tally { recipe, distances: vec![Changes::default(); 65], below_in_above: [0; 3] }
     }
 
     /// Counts a pair of texts that differ.
     #[expect(clippy::cast_possible_truncation, reason = "a share has at most all parts")]
     pub(super) fn add(&mut self, distance: u32, changed: f32) {
-        let told = self.recipe.meaning(distance).changed();
-        let [below, inside, above] = &mut self.told;
+        let predicted = self.recipe.meaning(distance).changed();
+        let [below, inside, above] = &mut self.below_in_above;
         *match changed {
-            _ if changed < told.start => below,
-            _ if changed > told.end => above,
+            _ if changed < predicted.start => below,
+            _ if changed > predicted.end => above,
             _ => inside,
         } += 1;
         if let Some(changes) = self.distances.get_mut(distance as usize) {
@@ -115,10 +116,10 @@ impl Tally {
         self.distances.first().filter(|_| pairs > 0.0).map(|same| same.pairs() as f64 / pairs)
     }
 
-    /// Of what share of the pairs the range that is told of their distance is above, right, and below.
-    pub(super) fn told(&self) -> Option<[f64; 3]> {
+    /// The shares of pairs whose change is below, in, and above the predicted range.
+    pub(super) fn below_in_above(&self) -> Option<[f64; 3]> {
         let pairs = self.pairs() as f64;
-        (pairs > 0.0).then(|| self.told.map(|count| count as f64 / pairs))
+        (pairs > 0.0).then(|| self.below_in_above.map(|count| count as f64 / pairs))
     }
 
     /// How well these bands tell; nothing of no pairs.
@@ -126,11 +127,11 @@ impl Tally {
     pub(super) fn rightness(&self, bands: Bands) -> Option<Rightness> {
         let (mut right, mut far_off, mut of_band) = ([0; 3], 0, [0; 3]);
         for (distance, changes) in self.distances() {
-            let told = told(bands, distance);
+            let predicted = predicted_band(bands, distance);
             for (band, pairs) in changes.bands.iter().enumerate() {
                 of_band[band] += pairs;
-                right[band] += if band == told { *pairs } else { 0 };
-                far_off += if band.abs_diff(told) == 2 { *pairs } else { 0 };
+                right[band] += if band == predicted { *pairs } else { 0 };
+                far_off += if band.abs_diff(predicted) == 2 { *pairs } else { 0 };
             }
         }
         let all = self.pairs() as f64;

@@ -101,7 +101,7 @@ fn distances(facts: &Facts) -> Figure {
     let shown = distances.get(..=last).unwrap_or(distances);
     let (minor, moderate) = (facts.bands.0 as usize, facts.bands.1 as usize);
     let title = "Distance to the version before";
-    let described = "How many visits found the page so many bits away from the version before";
+    let described = "The number of visits by their distance in bits to the version before";
     let below = (0..=last).step_by(8).map(|bits| (bits, bits.to_string())).collect();
     let marks = [(1, "minor"), (minor + 1, "moderate"), (moderate + 1, "major")];
     let drawing = Columns {
@@ -139,7 +139,7 @@ fn by_page(facts: &Facts) -> Figure {
                     that could tell",
         values: &heights(changing),
         below: [0, 5, 10].into_iter().filter_map(|at| Some((at, names.get(at)?.clone()))).collect(),
-        axis: "up to so many of a page's visits found a change",
+        axis: "the largest share of a page's visits that found a change",
         marks: Vec::new(),
         level: None,
         is_log: false,
@@ -164,7 +164,7 @@ fn rates(facts: &Facts) -> Figure {
         described: "The changes a day that one, two and up to nine tenths of the pages have at most",
         values: &deciles,
         below: [0, 4, 8].into_iter().map(|at| (at, format!("{}0 %", at + 1))).collect(),
-        axis: "so many of the pages change at most as often",
+        axis: "the share of the pages that change at most as often",
         marks: Vec::new(),
         level: None,
         is_log: false,

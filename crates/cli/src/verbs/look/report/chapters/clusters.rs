@@ -85,7 +85,7 @@ fn balls(facts: &Facts) -> Figure {
     let averages: Vec<f64> = facts.balls.iter().filter_map(Balls::average).collect();
     let drawing = Columns {
         title,
-        described: "How many pages are within so many bits of a page on average, itself included",
+        described: "The average number of pages within each distance in bits of a page, itself included",
         values: &averages,
         below: (0..averages.len()).map(|bits| (bits, bits.to_string())).collect(),
         axis: "bits",
@@ -103,7 +103,7 @@ fn balls(facts: &Facts) -> Figure {
     };
     Figure {
         title: title.to_owned(),
-        said: "Every page leads a ball: all that are within so many bits of it, itself included, on average. \
+        said: "The average number of pages within each distance of a page, itself included. \
                The line is at 1, a page alone. A steep rise is a template or a licence with few words of its \
                own, and a reason for fewer bits."
             .to_owned(),
@@ -132,8 +132,8 @@ fn mirrors(facts: &Facts) -> Figure {
     let bars_of: Vec<_> = found.iter().map(|mirror| shown(mirror)).collect();
     Figure {
         title: title.to_owned(),
-        said: "Sites, or folders of them, of which the same paths lead to pages near each other: by how many \
-               such pages they have. The second is the one that was seen first."
+        said: "Sites, or folders of sites, whose pages at the same paths are near each other, by the number of \
+               such pages. The second is the one that was seen first."
             .to_owned(),
         drawing: bars(title, "How many near pages two sites have under the same paths", &bars_of),
         headings: headings(["mirror", "of", "paths in common", "near", "share"]),

@@ -79,7 +79,7 @@ fn nearest(facts: &Facts) -> Figure {
     };
     let drawing = Columns {
         title,
-        described: "How many of the sampled pages have their nearest other page so many bits away",
+        described: "The number of sampled pages by the distance in bits to their nearest other page",
         values: &heights(&facts.nearest),
         below: (0..facts.nearest.len()).map(|bits| (bits, name(bits))).collect(),
         axis: "bits",

@@ -40,7 +40,7 @@ fn popcounts(facts: &Facts) -> Figure {
     let title = "Bits that are 1";
     let drawing = Columns {
         title,
-        described: "How many pages have a fingerprint with so many ones, from 0 to 64",
+        described: "The number of pages by the number of ones in their fingerprints, from 0 to 64",
         values: &heights(popcounts),
         below: (0..=64).step_by(16).map(|bits| (bits, bits.to_string())).collect(),
         axis: "ones",

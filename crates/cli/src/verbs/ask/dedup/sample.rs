@@ -1,4 +1,4 @@
-//! Pairs of each distance, drawn by lot.
+//! Random pairs of each distance.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -6,16 +6,17 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::lines::{OfDropped, Reason};
 use crate::output::json::Fingerprint;
 
-/// So many pairs of each distance: those with the smallest numbers of all, where a number is drawn for
-/// each pair by what it is of. The same pages always draw the same.
-pub(super) struct Lots {
+/// A random sample of `size` pairs of each distance. Each pair gets a number that is hashed from its URL
+/// and the seed, and the pairs with the smallest numbers are taken. So the same pages always yield the
+/// same sample.
+pub(super) struct Sample {
     size: usize,
     seed: u64,
-    by_distance: BTreeMap<u32, BinaryHeap<Drawn>>,
+    by_distance: BTreeMap<u32, BinaryHeap<SampledPair>>,
 }
 
-/// A pair that was drawn.
-pub(super) struct Drawn {
+/// A sampled pair.
+pub(super) struct SampledPair {
     number: u64,
     url: String,
     kept: String,
@@ -26,9 +27,9 @@ pub(super) struct Drawn {
     fingerprint: u64,
 }
 
-impl Lots {
-    pub(super) fn new(size: usize, seed: u64) -> Lots {
-        Lots { size, seed, by_distance: BTreeMap::new() }
+impl Sample {
+    pub(super) fn new(size: usize, seed: u64) -> Sample {
+        Sample { size, seed, by_distance: BTreeMap::new() }
     }
 
     pub(super) fn add(&mut self, of: &OfDropped<'_>) {
@@ -37,7 +38,7 @@ impl Lots {
         if heap.len() >= self.size && heap.peek().is_none_or(|greatest| greatest.number <= number) {
             return;
         }
-        heap.push(Drawn {
+        heap.push(SampledPair {
             number,
             url: of.url.to_owned(),
             kept: of.kept.to_owned(),
@@ -52,34 +53,34 @@ impl Lots {
         }
     }
 
-    /// Those that were drawn, by distance.
-    pub(super) fn drawn(self) -> impl Iterator<Item = Drawn> {
+    /// The sampled pairs, by distance.
+    pub(super) fn pairs(self) -> impl Iterator<Item = SampledPair> {
         self.by_distance.into_values().flat_map(BinaryHeap::into_sorted_vec)
     }
 }
 
-impl PartialEq for Drawn {
-    fn eq(&self, other: &Drawn) -> bool {
+impl PartialEq for SampledPair {
+    fn eq(&self, other: &SampledPair) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Drawn {}
+impl Eq for SampledPair {}
 
-impl PartialOrd for Drawn {
-    fn partial_cmp(&self, other: &Drawn) -> Option<Ordering> {
+impl PartialOrd for SampledPair {
+    fn partial_cmp(&self, other: &SampledPair) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-/// By the number that was drawn; no page comes twice.
-impl Ord for Drawn {
-    fn cmp(&self, other: &Drawn) -> Ordering {
+/// By number, then by URL. No page comes twice.
+impl Ord for SampledPair {
+    fn cmp(&self, other: &SampledPair) -> Ordering {
         (self.number, &self.url).cmp(&(other.number, &other.url))
     }
 }
 
-impl Drawn {
+impl SampledPair {
     pub(super) fn of(&self) -> OfDropped<'_> {
         OfDropped {
             url: &self.url,
@@ -93,7 +94,7 @@ impl Drawn {
     }
 }
 
-/// The number that a URL draws: FNV-1a, and mixed so that all bits depend on all.
+/// The number of a URL: FNV-1a with a final mix, so that each bit depends on all bits of the hash.
 fn number(url: &str, seed: u64) -> u64 {
     let begun = 0xcbf2_9ce4_8422_2325 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -108,10 +109,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_pairs_are_drawn_in_whatever_order_they_come_and_others_by_another_seed() {
+    fn the_sample_depends_on_the_seed_and_not_on_the_order() {
         let urls: Vec<String> = (0..1000).map(|n| format!("https://example.com/{n}")).collect();
-        let drawn = |seed: u64, backwards: bool| -> Vec<(u32, String)> {
-            let mut lots = Lots::new(3, seed);
+        let sampled = |seed: u64, backwards: bool| -> Vec<(u32, String)> {
+            let mut sample = Sample::new(3, seed);
             let mut order: Vec<&String> = urls.iter().collect();
             if backwards {
                 order.reverse();
@@ -120,7 +121,7 @@ mod tests {
                 let (reason, size, fingerprint) = (Reason::Near, 2, Fingerprint(7));
                 let distance = u32::try_from(url.len() % 2).unwrap();
                 let (kept, resemblance) = ("kept", None);
-                lots.add(&OfDropped {
+                sample.add(&OfDropped {
                     url,
                     kept,
                     distance,
@@ -130,26 +131,26 @@ mod tests {
                     fingerprint,
                 });
             }
-            lots.drawn().map(|drawn| (drawn.distance, drawn.url)).collect()
+            sample.pairs().map(|pair| (pair.distance, pair.url)).collect()
         };
-        let first = drawn(0, false);
+        let first = sampled(0, false);
         assert_eq!(
             first.iter().map(|(distance, _)| *distance).collect::<Vec<_>>(),
             [0, 0, 0, 1, 1, 1]
         );
-        assert_eq!(drawn(0, true), first);
-        assert_ne!(drawn(1, false), first);
-        assert_eq!(Lots::new(0, 0).drawn().count(), 0);
+        assert_eq!(sampled(0, true), first);
+        assert_ne!(sampled(1, false), first);
+        assert_eq!(Sample::new(0, 0).pairs().count(), 0);
     }
 
-    /// Each tenth of the pages is drawn about as often.
+    /// Each tenth of the pages is sampled about equally often.
     #[test]
-    fn the_lot_is_fair() {
+    fn the_sample_is_fair() {
         let mut tenths = [0; 10];
         for seed in 0..2000 {
             let least = (0..100).min_by_key(|page| number(&format!("page {page}"), seed));
             tenths[least.unwrap() / 10] += 1;
         }
-        assert!(tenths.iter().all(|drawn| (130..270).contains(drawn)), "{tenths:?}");
+        assert!(tenths.iter().all(|count| (130..270).contains(count)), "{tenths:?}");
     }
 }

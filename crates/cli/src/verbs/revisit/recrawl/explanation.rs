@@ -1,4 +1,4 @@
-//! What is decided about a page, in words and figures.
+//! Explains the decision about a page in words and figures.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use simkeep_formats::escape;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// From so many comparisons on, older ones may count for less.
+/// The number of comparisons from which older ones may count for less.
 const HALVED: u32 = 64;
 
-/// What is said where no value is enough.
+/// The message if no value is enough.
 const TOO_FEW: &str = "; there are too few visits for pages that may wait";
 
-/// What is told of a page.
-pub(super) struct Told<'a> {
+/// The explanation of the decision about a page.
+pub(super) struct Explanation<'a> {
     pub(super) page: &'a Decision,
-    /// What is believed of a page of its host that has no visits.
+    /// The estimate for a page of its host that has no visits.
     pub(super) of_host: &'a NewPage,
     pub(super) plan: &'a Plan,
     /// The policy that the page goes by.
@@ -41,7 +41,7 @@ pub(super) fn rate(Rate { per_day, low, high }: &Rate) -> String {
     format!("{per_day} changes a day ({low} to {high}, 90 %)")
 }
 
-impl Told<'_> {
+impl Explanation<'_> {
     /// Whether it is due, and why.
     pub(super) fn verdict(&self) -> String {
         let Decision { page, reason, due, .. } = self.page;
@@ -93,7 +93,7 @@ impl Told<'_> {
         let before = if failed { "its last visit that did not fail" } else { "its last visit" };
         let threshold = self.plan.threshold();
         let limit = words::amount(threshold);
-        let told = match self.policy {
+        let text = match self.policy {
             Policy::VALUE | Policy::HARMONIC if failed => {
                 return self
                     .worth(&format!("its last visit, on {}, failed; ", self.date(last.time)));
@@ -106,9 +106,9 @@ impl Told<'_> {
             policy => format!("{value} of its intervals by {policy} have passed since {before}"),
         };
         if threshold.is_finite() {
-            format!("{told}, and pages are visited after {limit}")
+            format!("{text}, and pages are visited after {limit}")
         } else {
-            told + TOO_FEW
+            text + TOO_FEW
         }
     }
 
@@ -116,18 +116,18 @@ impl Told<'_> {
     fn worth(&self, when: &str) -> String {
         let value = words::amount(self.page.value);
         let threshold = self.plan.threshold();
-        let told = format!("{when}a visit is worth {value}");
+        let text = format!("{when}a visit is worth {value}");
         if threshold.is_infinite() {
-            return told + TOO_FEW;
+            return text + TOO_FEW;
         }
         let others = format!("pages are visited from {} on", words::amount(threshold));
         if self.page.every == Some(self.longest) {
             let longest = span(self.longest);
             return format!(
-                "{told}, and {others}, which this page does not reach within {longest}"
+                "{text}, and {others}, which this page does not reach within {longest}"
             );
         }
-        format!("{told}, and {others}")
+        format!("{text}, and {others}")
     }
 
     /// What its visits found.
@@ -144,22 +144,22 @@ impl Told<'_> {
         let late = if all >= HALVED && page.visits > 128 { "of late " } else { "" };
         let count =
             |count: u32| if count == 0 { "none".into() } else { words::count(count.into()) };
-        let mut told = format!(
+        let mut text = format!(
             "{late}{} of {} found it changed",
             count(changed),
             words::many(all.into(), "comparison", "comparisons")
         );
         if returned > 0 {
-            told += &format!(", {} back at an earlier version", words::count(returned.into()));
+            text += &format!(", {} back at an earlier version", words::count(returned.into()));
         }
         if let Some(Last { time, distance }) = self.last {
-            told += &format!("; last on {}", self.date(time));
+            text += &format!("; last on {}", self.date(time));
             if let Some((bits, band)) = distance {
                 let bits = words::many(bits.into(), "bit", "bits");
-                told += &format!(" by {bits} ({band})");
+                text += &format!(" by {bits} ({band})");
             }
         }
-        told
+        text
     }
 
     /// How often it changes, and other pages of its host.
@@ -179,23 +179,23 @@ impl Told<'_> {
     /// How much it matters, where that is not as much as others.
     pub(super) fn weight(&self) -> Option<String> {
         let Decision { page, weight, near, rule, .. } = self.page;
-        let mut told = Vec::new();
+        let mut reasons = Vec::new();
         if *weight != 1.0 {
-            told.push(format!("its weight is {}", words::amount(*weight)));
+            reasons.push(format!("its weight is {}", words::amount(*weight)));
         }
         if page.gone {
-            told.push("it is gone, and counts for an eighth".to_owned());
+            reasons.push("it is gone, and counts for an eighth".to_owned());
         }
         if let Some(leader) = near {
             let leader = escape::whole(leader);
-            told.push(format!(
+            reasons.push(format!(
                 "it counts for a quarter beside {leader}, which had its content first"
             ));
         }
         if let Some(rule) = rule {
-            told.push(format!("the rule for {} holds", escape::whole(&rule.to_string())));
+            reasons.push(format!("the rule for {} holds", escape::whole(&rule.to_string())));
         }
-        (!told.is_empty()).then(|| told.join("; "))
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     /// What all of this follows from.
