@@ -35,7 +35,7 @@ a.example: 60 pages
 b.example: 40 pages
   www without  18 of 20 pairs are near, 90.0 %; spares 20 visits
 ";
-    // Which pair is the example is drawn by lot.
+    // The pair of the example is chosen at random.
     let shown = |out: &str| -> Vec<String> {
         out.lines().filter(|line| !line.starts_with("    ")).map(str::to_owned).collect()
     };
@@ -66,7 +66,7 @@ fn for_programs_each_site_has_its_rules_with_what_speaks_for_them() {
     let [www] = &b["rules"].as_array().unwrap()[..] else { panic!("{b}") };
     assert_eq!((&www["alias"], &www["setting"]), (&json!("www"), &json!("without")));
     assert_eq!(www["exceptions"].as_array().unwrap().len(), 2);
-    // Under a prefix, by another share, and within so many bits that all is near.
+    // Under a prefix, by another share, and within enough bits for all pages to be near.
     let rules = |args: &[&str]| {
         let ran = place.run(&[&["aliases", "--json"], args].concat());
         let rules = ran.objects().iter().map(|site| site["rules"].as_array().unwrap().len()).sum();

@@ -168,9 +168,9 @@ fn near_says_when_there_are_more_than_the_limit() {
     assert_eq!(limited("3"), (2, true));
 }
 
-/// Of the nearest, none is missing that is nearer, however many there are.
+/// No nearer page is missing from the result, whatever the requested number.
 #[test]
-fn the_nearest_are_complete_if_there_are_so_many() {
+fn nearest_pages_are_complete_for_any_count() {
     let place = Place::with(CRAWL);
     let nearest = |count| {
         let args = ["near", "00000000000000ff", "--nearest", count, "--json"];
@@ -196,7 +196,7 @@ fn an_answer_says_what_it_saw() {
     let seen = saw();
     assert_eq!((&seen["sequence"], &seen["behind"]), (&json!(sequence + 1), &json!(0)));
     assert!(seen["written"].as_str().unwrap().ends_with('Z'), "{seen}");
-    // Where the answer is lines, it is said beside them.
+    // If the answer is lines, the state is reported on the error output.
     let scan = place.run(&["scan", "--json"]);
     assert_eq!(objects(&scan.err)[0]["saw"]["sequence"], json!(sequence + 1));
 }
@@ -235,7 +235,7 @@ fn near_of_a_text_reads_it_as_ingest_does() {
     place.write("pages/other.txt", "something else that has nothing to do with it at all");
     place.done(&["ingest", "pages"]);
     let near = place.done(&["near", "--html", &path]);
-    // Of so few words a distance means little, so no band is told.
+    // With so few words a distance means little, so no band is shown.
     assert!(near.starts_with("0  -  "), "{near}");
     assert!(near.ends_with("/pages/terms.html\n"), "{near}");
     let object = place.run(&["near", "--html", &path, "--json"]).objects().remove(0);
@@ -383,7 +383,7 @@ fn stats_are_gauges_for_a_collector() {
 }
 
 #[test]
-fn a_damaged_catalog_is_told_of_in_one_line() {
+fn a_damaged_catalog_is_reported_in_one_line() {
     let place = Place::with(CRAWL);
     let catalog = place.store().join("catalog.redb");
     let bytes = std::fs::read(&catalog).unwrap();
@@ -444,7 +444,7 @@ fn a_command_line_that_makes_no_sense_is_a_usage_error() {
 }
 
 #[test]
-fn what_is_no_store_or_in_use_is_told_of() {
+fn a_missing_or_locked_store_is_reported() {
     let place = Place::new();
     for args in [&["stats"][..], &["verify"], &["scan"], &["export"], &["repair", "--to", "saved"]]
     {
@@ -464,7 +464,7 @@ fn what_is_no_store_or_in_use_is_told_of() {
 }
 
 #[test]
-fn beside_a_writer_all_that_it_has_stored_is_read_and_it_is_told() {
+fn readers_see_all_stored_data_and_report_an_active_writer() {
     let place = Place::with(CRAWL);
     let store = place.open();
     let ran = place.run(&["stats", "--json"]);

@@ -96,7 +96,7 @@ fn a_directory_that_is_no_backup_stays_as_it_is() {
 #[test]
 fn on_a_full_disk_nothing_half_made_is_left_and_an_earlier_backup_stays() {
     let place = place();
-    // Some hundred KiB more in the store than there is room for.
+    // The store is some hundred KiB larger than the free space.
     let many: String = (0..9000)
         .map(|n| format!("{{\"url\":\"http://many.example/{n}\",\"t\":1,\"seen\":\"gone\"}}\n"))
         .collect();
@@ -105,7 +105,7 @@ fn on_a_full_disk_nothing_half_made_is_left_and_an_earlier_backup_stays() {
     let Some(ran) = on_small_disk(&place, 40, script) else { return };
     assert!(ran.err.to_lowercase().contains("no space left on device"), "{}{full}", ran.err);
     assert_eq!(ran.out, "5\n");
-    // The second run needs room that is not there.
+    // The second run needs more space than is left.
     place.write("many.jsonl", &many);
     let script = "\"$0\" backup disk/safe --json || exit 1; \"$0\" ingest many.jsonl >/dev/null || exit 2; \
                   \"$0\" backup disk/safe; echo $?; \"$0\" verify -s disk/safe; \

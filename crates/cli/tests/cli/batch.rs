@@ -88,7 +88,7 @@ fn texts_are_answered_in_the_epoch_that_is_theirs() {
 }
 
 #[test]
-fn a_broken_line_is_told_in_its_place_and_at_the_end() {
+fn a_broken_line_is_reported_in_place_and_at_the_end() {
     let place = Place::with(CRAWL);
     let lines = "\u{feff}00000000000000ff\r\n\nzz\n 00000000000000FD \nhttp://a/";
     let ran = place.run_with_input(&["near", "--batch", "-", "--epoch", "e"], lines);
@@ -111,22 +111,22 @@ fn a_broken_line_is_told_in_its_place_and_at_the_end() {
 }
 
 #[test]
-fn a_page_that_is_not_known_is_told_in_its_place() {
+fn an_unknown_page_is_reported_in_place() {
     let place = Place::with(CRAWL);
     let known = "https://example.com/terms";
     let mut lines = format!("{known}\nexample.com/terms\nhttps://example.com/old\nno\u{7f}url\n");
     lines += &"x".repeat(9000);
     let ran = place.run_with_input(&["near", "--batch", "-", "--lines", "url", "--json"], &lines);
     let answers = ran.objects();
-    let told = |n: usize| (answers[n]["why"].as_str().unwrap(), answers[n]["is_broken"] == true);
+    let reason = |n: usize| (answers[n]["why"].as_str().unwrap(), answers[n]["is_broken"] == true);
     assert_eq!(answers[0]["near"][0]["url"], "https://docs.example.com/terms");
     assert_eq!(
-        told(1),
+        reason(1),
         ("example.com/terms is not known in this store; https://example.com/terms is", false)
     );
-    assert!(told(2).0.contains("no content now") && !told(2).1);
-    assert!(told(3).0.contains("control character") && told(3).1);
-    assert!(told(4).0.contains("at most 8192") && told(4).1);
+    assert!(reason(2).0.contains("no content now") && !reason(2).1);
+    assert!(reason(3).0.contains("control character") && reason(3).1);
+    assert!(reason(4).0.contains("at most 8192") && reason(4).1);
     assert_eq!(ran.code, 3);
     // Nothing that stands there reaches a terminal as it is.
     place.write("lines", b"\x1b[31m\xff\n".repeat(3));
@@ -155,7 +155,7 @@ fn answers_come_in_the_order_of_the_lines_however_many_there_are() {
     }
 }
 
-/// Whoever writes line after line is answered before the last one has come.
+/// A client that writes line by line gets each answer before it sends the next line.
 #[test]
 fn a_line_is_answered_when_it_comes() {
     use std::io::{BufRead as _, BufReader};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Place;
 
-/// Pages around two texts: `a` leads `b`, `c` and `d\u{202e}`, of which `b` changes; `x` has a copy.
+/// Pages around two texts: `a` leads `b`, `c` and `d\u{202e}`. `b` changes, and `x` has a copy.
 fn store() -> Place {
     let place = Place::new();
     let pages = [
@@ -66,7 +66,7 @@ fn clusters_are_listed_by_size_with_their_pages_and_by_page() {
 }
 
 #[test]
-fn the_class_of_each_page_of_a_cluster_is_told() {
+fn the_class_of_each_page_of_a_cluster_is_shown() {
     let place = store();
     let given = r#"{"url": "https://example.com/a", "t": "2024-03-01", "class": 0}
 {"url": "https://example.com/x", "t": "2024-03-01", "class": 4294967295}
@@ -76,8 +76,8 @@ fn the_class_of_each_page_of_a_cluster_is_told() {
     for at in [&[][..], &["--at", "2024-02-15"]] {
         let of = |list: &str| -> Vec<(String, Value)> {
             let objects = place.run(&[&["cluster", "--json", list], at].concat()).objects();
-            let told = |page: &Value| (last(&page["url"]).to_owned(), page["class"].clone());
-            objects[1..].iter().map(told).filter(|(_, class)| !class.is_null()).collect()
+            let with_class = |page: &Value| (last(&page["url"]).to_owned(), page["class"].clone());
+            objects[1..].iter().map(with_class).filter(|(_, class)| !class.is_null()).collect()
         };
         let [a, x] = [("a".to_owned(), json!(0)), ("x".to_owned(), json!(u32::MAX))];
         assert_eq!(of("--members"), [a.clone(), x.clone()]);
@@ -166,7 +166,7 @@ fn one_page_is_shown_with_its_cluster() {
 }
 
 #[test]
-fn who_is_led_by_another_is_told_with_the_reason() {
+fn a_page_led_by_another_is_reported_with_the_reason() {
     let place = store();
     let of = |times: &[&str]| -> Vec<String> {
         let args = ["cluster", "--json", "--since"];

@@ -31,8 +31,8 @@ pub(super) fn store() -> Place {
     place
 }
 
-/// What is dropped, as the line of it says: the page, the one that is kept, why, and how far it is.
-fn told(line: &Value) -> String {
+/// Summarizes the line of a dropped page: the page, the kept page, the reason, and the distance.
+fn summary_of(line: &Value) -> String {
     let last = |key: &str| line[key].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
     let reason = line["reason"].as_str().unwrap();
     format!("{} {} {reason} {} of {}", last("url"), last("kept"), line["distance"], line["size"])
@@ -46,7 +46,7 @@ fn each_page_that_is_dropped_is_listed_with_the_reason() {
     assert_eq!([&whole["pages"], &whole["clusters"], &whole["dropped"]], [7, 4, 3]);
     let expected =
         ["b a near 1 of 3", "d\u{202e} a same-digest 0 of 3", "y x same-fingerprint 0 of 2"];
-    assert_eq!(rows.iter().map(told).collect::<Vec<_>>(), expected);
+    assert_eq!(rows.iter().map(summary_of).collect::<Vec<_>>(), expected);
     let reasons = json!({"same_digest": 1, "same_fingerprint": 1, "near": 1});
     assert_eq!((&sums["by_reason"], &sums["by_distance"]), (&reasons, &json!([2, 1, 0, 0])));
     let hosts =
@@ -59,7 +59,7 @@ fn each_page_that_is_dropped_is_listed_with_the_reason() {
     let shown = place.done(&["dedup", "--limit", "1"]);
     assert_eq!(shown.matches("https://").count(), 2, "{shown}");
     let at = place.run(&["dedup", "--at", "2024-01-02", "--json"]).objects();
-    assert_eq!(at[1..at.len() - 1].iter().map(told).collect::<Vec<_>>().len(), 2);
+    assert_eq!(at[1..at.len() - 1].iter().map(summary_of).collect::<Vec<_>>().len(), 2);
     let none = place.run(&["dedup", "--under", "example.org/z"]);
     assert_eq!((none.code, none.err.as_str()), (1, ""));
 }
@@ -206,7 +206,7 @@ fn a_page_that_stays_for_its_class_is_in_no_file_of_what_is_dropped() {
 }
 
 #[test]
-fn pairs_of_each_distance_are_drawn_by_lot_again_and_again_the_same() {
+fn random_pairs_of_each_distance_are_reproducible() {
     let place = Place::new();
     let line = |n: u64| {
         // Each page of ten leads the other nine, which are 0 to 3 bits from it.
@@ -219,7 +219,7 @@ fn pairs_of_each_distance_are_drawn_by_lot_again_and_again_the_same() {
         let args = ["dedup", "--sample", "4", "--seed", seed, "--json"];
         let objects = place.run(&args).objects();
         assert_eq!(objects.last().unwrap()["by_distance"], json!([200, 300, 200, 200]));
-        objects[1..objects.len() - 1].iter().map(told).collect()
+        objects[1..objects.len() - 1].iter().map(summary_of).collect()
     };
     let first = drawn("1");
     assert_eq!(first.len(), 16);

@@ -191,7 +191,7 @@ fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
 }
 
 #[test]
-fn whoever_makes_the_same_table_at_the_same_time_disturbs_nobody() {
+fn concurrent_builds_of_one_table_do_not_interfere() {
     let place = Place::new();
     let texts: Vec<String> =
         (0..2000).map(|n| (0..60).map(|i| format!("w{} ", n * 31 + i * i)).collect()).collect();

@@ -64,7 +64,7 @@ reverted   4  0.125  https://example.com/reverted
     assert!(back.contains("gone       -  0.000  https://example.com/new\n"), "{back}");
     assert!(back.contains("gone       -  0.000  https://example.com/returned\n"), "{back}");
     assert_eq!(new.done(&["diff", &a, &a]), "");
-    // Epochs are told by their names, whatever their numbers.
+    // Epochs are identified by name, whatever their numbers.
     let other = Place::new();
     other.ingest("{\"epoch\":\"x\"}\n");
     other.ingest(&before());

@@ -146,13 +146,13 @@ fn it_is_said_of_a_page_why_it_is_due() {
         ),
     ] {
         let url = format!("https://example.net/{page}");
-        let told = recrawl(&place, &url, args);
-        assert!(told.contains(said), "{told}");
+        let output = recrawl(&place, &url, args);
+        assert!(output.contains(said), "{output}");
     }
-    let told = recrawl(&place, "https://example.org/news", &["--per-day", "0.89"]);
+    let output = recrawl(&place, "https://example.org/news", &["--per-day", "0.89"]);
     assert!(
-        told.contains("from 0.86 on, which this page does not reach within 365 days\n"),
-        "{told}"
+        output.contains("from 0.86 on, which this page does not reach within 365 days\n"),
+        "{output}"
     );
 }
 
@@ -317,8 +317,8 @@ fn rules_hold_for_pages_under_prefixes_and_what_is_wrong_with_them_has_a_line() 
         ("example.org/news", ", first: it may wait at most 7 days, and its last visit was on 2024"),
         ("example.org/news", "\n  its weight is 2.00; the rule for example.org/news holds\n"),
     ] {
-        let told = recrawl(&place, &format!("https://{page}"), &["--rules", &rules]);
-        assert!(told.contains(said), "{told}");
+        let output = recrawl(&place, &format!("https://{page}"), &["--rules", &rules]);
+        assert!(output.contains(said), "{output}");
     }
     for (line, why) in [
         (r#"{"undr":"a.example"}"#, "no rule has a"),
@@ -365,10 +365,10 @@ fn hints_come_from_sitemaps_and_lines_and_none_from_the_future() {
     assert_eq!((found.len(), &found[0]["url"]), (1, &json!("https://shop.example/1")));
     assert_eq!(found[0]["hinted"], "2024-02-20T00:00:00Z");
     assert_eq!(found[0]["reason"], "said to have changed at 2024-02-20T00:00:00Z");
-    let told = recrawl(&place, "https://shop.example/1", &["--hints", &sitemap]);
+    let output = recrawl(&place, "https://shop.example/1", &["--hints", &sitemap]);
     let said = "https://shop.example/1 is due since 2024-02-20: it is said to have changed on 2024-02-20, \
                 so a visit is worth 15.51, and pages are visited from 0.45 on\n";
-    assert!(told.starts_with(said), "{told}");
+    assert!(output.starts_with(said), "{output}");
     // What is broken is named, and the rest counts.
     let lines = concat!(
         "{\"url\":\"https://shop.example/5\",\"modified\":\"2024-03-01\"}\n",
@@ -446,10 +446,10 @@ fn a_time_before_the_last_visit_is_no_error() {
             assert!(page["value"] == 0.0 && ahead != failing, "{page}");
         }
     }
-    let told = place.done(&["recrawl", "https://example.org/about", "--now", "2024-02-01"]);
+    let output = place.done(&["recrawl", "https://example.org/about", "--now", "2024-02-01"]);
     let said =
         ": its last visit is in the future, at 2024-02-27T00:00:00Z, so one now is worth nothing\n";
-    assert!(told.contains(said), "{told}");
+    assert!(output.contains(said), "{output}");
     place.done(&["due", "--now", "9999-12-31T23:59:59.999Z", "--json"]);
 }
 
@@ -457,10 +457,10 @@ fn a_time_before_the_last_visit_is_no_error() {
 fn a_page_whose_visits_failed_is_left_alone() {
     let visit = |day| line("http://a/", day, &json!({ "seen": "failed" }));
     let place = Place::with(&[visit(0), visit(20)].concat());
-    let told = place.done(&["recrawl", "http://a/", "--now", "2024-01-22", "--per-day", "1"]);
+    let output = place.done(&["recrawl", "http://a/", "--now", "2024-01-22", "--per-day", "1"]);
     let said = "http://a/ is due on 2024-01-31: it failed when it was last visited, and is left alone until \
                 2024-01-31\n  its 2 visits are not enough to compare two\n";
-    assert!(told.starts_with(said), "{told}");
+    assert!(output.starts_with(said), "{output}");
     let page = &super::objects(&place.done(&["due", "--now", "2024-01-22", "--json"]))[0];
     assert_eq!((&page["value"], &page["due"]), (&json!(0.0), &json!("2024-01-31T00:04:16Z")));
 }

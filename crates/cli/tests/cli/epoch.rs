@@ -81,16 +81,16 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
     assert!(versions[1]["distance"].is_u64());
     assert_eq!((&versions[1]["epoch"], &versions[2]["epoch"]), (&new.as_str().into(), &OLD.into()));
 
-    // What was crawled before is at hand still.
+    // The pages that were crawled before are still available.
     let restate = ["ingest", &pages, "--restate", "--json"];
     let summary = place.run(&restate).objects().remove(0);
     assert_eq!((&summary["restated"], &summary["changed"]), (&10.into(), &0.into()));
     let again = place.run(&restate).objects().remove(0);
     assert_eq!((&again["restated"], &again["known"]), (&0.into(), &10.into()));
     assert_eq!(place.run(&["epoch", "stale"]).out, "");
-    // Told once more, they are no other visits.
-    let told = place.ingest(&first());
-    assert_eq!((&told["known"], &told["new_versions"]), (&10.into(), &0.into()));
+    // Ingested again, they are no new visits.
+    let summary = place.ingest(&first());
+    assert_eq!((&summary["known"], &summary["new_versions"]), (&10.into(), &0.into()));
     let file = place.write("text.txt", text(3, "First."));
     let near = place.run(&["near", "--text", &file, "-k", "0", "--json"]).objects().remove(0);
     assert_eq!((&near["epoch"], &near["near"][0]["url"]), (&new.as_str().into(), &after.into()));
@@ -183,7 +183,7 @@ fn texts_get_no_fingerprints_in_an_epoch_that_names_no_table() {
     assert_eq!(place.ingest(ready)["new_pages"], 1);
 }
 
-/// Two recipes side by side: changes are told by the one, near-duplicates found by the other.
+/// Two recipes side by side: one detects changes, the other finds near-duplicates.
 #[test]
 fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
     let place = Place::with(&first());
@@ -268,7 +268,7 @@ pub(super) struct Record {
     pub(super) fingerprint: u64,
 }
 
-/// The histories of real pages, in order of time; beside the project, if they are at hand.
+/// The histories of real pages in order of time, from data next to the project; `None` without the data.
 pub(super) fn histories() -> Option<Vec<Record>> {
     let file = std::fs::File::open(beside("ota-contrib.jsonl.zst")?).unwrap();
     let mut decoder = zstd::Decoder::new(file).unwrap();
@@ -329,7 +329,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
     let store = Store::create(dir.path().join("store"), options).unwrap();
     let mut epoch = store.change_epoch();
     let mut pages: HashMap<String, Vec<InForce>> = HashMap::new();
-    let (mut day, mut days, mut told, mut restated) = (0, 0, 0, 0);
+    let (mut day, mut days, mut pages_restated, mut restated) = (0, 0, 0, 0);
     let (mut unmeasured, mut measured, mut equal) = (0_usize, 0_usize, 0_usize);
     for Record { url, time, technical, fingerprint } in &records {
         let page = pages.get_mut(url).and_then(|versions| versions.last_mut());
@@ -345,7 +345,7 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
             let known = page.of.contains(&now);
             let expected = if known { RestateOutcome::Known } else { RestateOutcome::Stored };
             assert_eq!(store.restate(again).unwrap(), expected);
-            told += 1;
+            pages_restated += 1;
             if !known {
                 page.of.push(now);
                 restated += 1;
@@ -382,12 +382,12 @@ fn an_extractor_that_changes_is_no_change_of_the_pages() {
         pages.entry(url.clone()).or_default().push(now);
     }
     println!(
-        "{days} epochs; {told} pages restated, of which {restated} had another fingerprint, and none \
+        "{days} epochs; {pages_restated} pages restated: {restated} had another fingerprint, and none \
          changed; of {} changes {measured} have a \
          distance, {unmeasured} had no epoch in common, {equal} have the same fingerprint",
         measured + unmeasured + equal
     );
-    assert_eq!((days, told), (231, 1736));
+    assert_eq!((days, pages_restated), (231, 1736));
     assert!(restated > 1600 && measured > 20_000 && unmeasured > 100);
     // So it stands in the histories.
     let (mut changes, mut of_restated) = (0, 0);

@@ -350,7 +350,7 @@ fn what_cannot_be_evaluated_is_named_with_its_line() {
     }
 }
 
-/// Real documents, with their resemblances; beside the project, if they are at hand.
+/// Real documents with their resemblances, next to the project; `None` if they are not available.
 pub(super) fn real(name: &str) -> Option<String> {
     Some(beside(&format!("quality/{name}"))?.into_os_string().into_string().unwrap())
 }

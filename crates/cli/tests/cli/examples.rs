@@ -14,8 +14,8 @@ use super::*;
 const WIDTH: &str = "100";
 /// Far longer than the first lines of anything take.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The programs beside which examples name the tool. One that is not there is stood in for by a script,
-/// so that what the tool does is tried all the same.
+/// Other programs that examples use together with the tool. A script replaces a missing program, so that
+/// the example can still be tested.
 const STAND_INS: &[(&str, &str)] = &[
     ("jq", "exec cat > /dev/null"),
     ("man", "exec cat > /dev/null"),
@@ -23,7 +23,8 @@ const STAND_INS: &[(&str, &str)] = &[
     ("zstd", "for last; do :; done; exec cat \"$last\""),
 ];
 
-/// Visits and crawls by chance, of which fewer show as well that an example runs.
+/// Options with large numbers of random visits and crawls, and smaller numbers to test that an example
+/// runs.
 const FEWER: &[(&str, &str)] = &[
     ("--per-day 5000", "--per-day 50"),
     ("--per-day 71", "--per-day 71 --seeds 1"),
@@ -35,7 +36,7 @@ fn text(of: &str, words: usize) -> String {
     (0..words).map(|n| format!("{of}{n} ")).collect()
 }
 
-/// A visit, so many days after the first of 2024.
+/// A visit `day` days after 2024-01-01.
 fn visit(url: &str, day: u64, more: &Value) -> String {
     let mut line = json!({"url": url, "t": 1_704_067_200 + 86_400 * day});
     line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -305,7 +306,7 @@ fn every_example_in_every_help_runs_and_each_verb_has_one() {
 }
 
 #[test]
-fn an_example_is_told_from_what_is_said_of_it() {
+fn examples_are_distinguished_from_their_explanations() {
     let list = "Examples:\n  simkeep a 'b c' |\n    jq d      that\n  simkeep e   which\n\n";
     let help = format!("Usage\n\n{list}Text\n  name  simkeep\n  simkeep f\n    g\n");
     assert_eq!(examples(&help), ["simkeep a 'b c' | jq d", "simkeep e", "simkeep f g"]);

@@ -99,8 +99,9 @@ fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
 "#;
     let place = Place::new();
     let summary = place.ingest(lines);
-    let told = ["records", "new", "weights", "classes", "classes_missing"].map(|key| &summary[key]);
-    assert_eq!(told.map(|n| n.as_u64().unwrap()), [3, 1, 1, 1, 1]);
+    let counts =
+        ["records", "new", "weights", "classes", "classes_missing"].map(|key| &summary[key]);
+    assert_eq!(counts.map(|n| n.as_u64().unwrap()), [3, 1, 1, 1, 1]);
     let export = place.export();
     let of_classes = |line: &&str| line.contains("class") && !line.contains("fingerprint");
     let classes: Vec<&str> = export.lines().filter(of_classes).collect();
@@ -116,8 +117,8 @@ fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
     for summary in [(4, 1, 2), (4, 0, 0)] {
         let ran = loaded.run_with_input(&["load", "-", "--json"], &export);
         let found = ran.objects().remove(0);
-        let told = ["records", "visits", "classes"].map(|key| found[key].as_u64().unwrap());
-        assert_eq!((told[0], told[1], told[2]), summary);
+        let counts = ["records", "visits", "classes"].map(|key| found[key].as_u64().unwrap());
+        assert_eq!((counts[0], counts[1], counts[2]), summary);
         assert_eq!(loaded.export(), export);
     }
     let other = Place::new();
@@ -153,8 +154,8 @@ fn dates_and_weights_are_exported_and_come_back() {
 "#;
     let place = Place::new();
     let summary = place.ingest(lines);
-    let told = ["records", "new", "same", "weights", "weights_missing"].map(|key| &summary[key]);
-    assert_eq!(told.map(|n| n.as_u64().unwrap()), [5, 1, 1, 2, 1]);
+    let counts = ["records", "new", "same", "weights", "weights_missing"].map(|key| &summary[key]);
+    assert_eq!(counts.map(|n| n.as_u64().unwrap()), [5, 1, 1, 2, 1]);
     let export = place.export();
     let of_weights = |line: &&str| line.contains("weight") && !line.contains("fingerprint");
     let weights: Vec<&str> = export.lines().filter(of_weights).collect();
@@ -174,8 +175,8 @@ fn dates_and_weights_are_exported_and_come_back() {
         let unknown = loaded.write("b.jsonl", r#"{"url":"http://b.example/","t":5,"weight":1}"#);
         let ran = loaded.run_with_input(&["load", "-", &unknown, "--json"], &export);
         let found = ran.objects().remove(0);
-        let told = ["records", "visits", "weights"].map(|key| found[key].as_u64().unwrap());
-        assert_eq!((told[0], told[1], told[2]), summary);
+        let counts = ["records", "visits", "weights"].map(|key| found[key].as_u64().unwrap());
+        assert_eq!((counts[0], counts[1], counts[2]), summary);
         assert_eq!(loaded.export(), export);
     }
     let scan = place.done(&["scan", "--json"]);
@@ -184,8 +185,8 @@ fn dates_and_weights_are_exported_and_come_back() {
             && scan.contains(r#""modified":"1970-01-01T00:16:30.500Z""#)
     );
     let history = place.done(&["history", "http://a.example/"]);
-    let told: Vec<&str> = history.lines().filter(|line| line.contains("weight")).collect();
-    assert!(told.len() == 3 && told[2].ends_with("weight 0.1"), "{history}");
+    let weights: Vec<&str> = history.lines().filter(|line| line.contains("weight")).collect();
+    assert!(weights.len() == 3 && weights[2].ends_with("weight 0.1"), "{history}");
     assert!(history.contains("; modified 1970-01-01 00:16"), "{history}");
 }
 
@@ -247,9 +248,9 @@ fn properties_that_are_older_than_the_first_visit_come_back_by_ingest() {
     let other = Place::new();
     let never = "{\"url\":\"http://never.example/\",\"t\":1,\"weight\":2}\n";
     let summary = other.ingest(&(never.to_owned() + &entries));
-    let told = ["weights", "classes", "weights_missing", "classes_missing"]
+    let counts = ["weights", "classes", "weights_missing", "classes_missing"]
         .map(|key| summary[key].as_u64());
-    assert_eq!(told, [1, 1, 1, 0].map(Some), "{summary}");
+    assert_eq!(counts, [1, 1, 1, 0].map(Some), "{summary}");
     assert_eq!(other.run(&["export", "--no-tables"]).out, export);
     // With a line for each record, which says at once what is stored, they are left out.
     let by_line = Place::new();

@@ -106,10 +106,10 @@ fn a_whole_store_comes_back_from_its_export() {
     assert!(parts > 2, "{parts}");
     for name in ["plain.jsonl", "packed.jsonl.zst", "packed.jsonl.GZ"] {
         let file = place.file(name);
-        let told = place.run(&["export", "-o", &file, "--json"]).objects().remove(0);
-        assert_eq!(told["lines"], lines.len());
-        assert_eq!(told["entries"], entries(&export).len());
-        assert_eq!(told["file_bytes"], std::fs::metadata(&file).unwrap().len());
+        let summary = place.run(&["export", "-o", &file, "--json"]).objects().remove(0);
+        assert_eq!(summary["lines"], lines.len());
+        assert_eq!(summary["entries"], entries(&export).len());
+        assert_eq!(summary["file_bytes"], std::fs::metadata(&file).unwrap().len());
         let copy = format!("{name}.simkeep");
         place.done(&["load", &file, "--store", &copy, "--json"]);
         assert!(place.done(&["export", "--store", &copy]) == export, "{name}");
@@ -119,7 +119,7 @@ fn a_whole_store_comes_back_from_its_export() {
         assert_eq!(place.done(&["diff", "store", &copy]), "");
     }
     assert!(std::fs::read(place.path("plain.jsonl")).unwrap() == export.as_bytes());
-    // Beside what is there already, once more, and from a folder.
+    // Into a store that has the entries already, once more, and from a folder.
     let again = place.run(&["load", "plain.jsonl", "--store", "packed.jsonl.GZ.simkeep", "--json"]);
     assert_eq!(
         (&again.objects()[0]["visits"], &again.objects()[0]["new_segments"]),
@@ -297,27 +297,28 @@ fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
     for (bytes, at, why) in cases {
         refused(bytes.as_bytes(), at, why);
     }
-    let told = first + entries(&export).iter().position(|line| line.contains("\"epoch\"")).unwrap();
+    let with_epoch =
+        first + entries(&export).iter().position(|line| line.contains("\"epoch\"")).unwrap();
     // Broken entries can be left out; their epochs must be there.
     for (broken, why) in [
-        (edit(told, "}", ",\"more\":1}"), "a key that no entry of an export has"),
-        (edit(told, "\"epoch\":", "\"ep\":"), "a key that no entry"),
-        (edit(told, "\"epoch\":", "\"status\":200,\"epo\":"), "a key that no entry"),
-        (with(told, r#"{"url":"http://a/","t":1,"text":"words"}"#), "a text"),
+        (edit(with_epoch, "}", ",\"more\":1}"), "a key that no entry of an export has"),
+        (edit(with_epoch, "\"epoch\":", "\"ep\":"), "a key that no entry"),
+        (edit(with_epoch, "\"epoch\":", "\"status\":200,\"epo\":"), "a key that no entry"),
+        (with(with_epoch, r#"{"url":"http://a/","t":1,"text":"words"}"#), "a text"),
         (
-            with(told, r#"{"url":"http://a/","t":1,"fingerprint":null}"#),
+            with(with_epoch, r#"{"url":"http://a/","t":1,"fingerprint":null}"#),
             "a fingerprint of no epoch",
         ),
     ] {
         let place = Place::new();
         let ran = place.run_with_input(&["load", "-"], &broken);
         assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);
-        let at = format!("line {}: ", told + 1);
+        let at = format!("line {}: ", with_epoch + 1);
         assert!(ran.err.contains(&at) && ran.err.contains(why), "{why}: {}", ran.err);
         let ran = place.run_with_input(&["load", "-", "--skip-broken", "--json"], &broken);
         assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &1.into()), "{}", ran.err);
     }
-    let other = edit(told, "\"epoch\":\"", "\"epoch\":\"other ");
+    let other = edit(with_epoch, "\"epoch\":\"", "\"epoch\":\"other ");
     let place = Place::new();
     let ran = place.run_with_input(&["load", "-"], &other);
     assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{}", ran.err);

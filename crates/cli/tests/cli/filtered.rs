@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use super::dedup::store;
 use super::*;
 
-/// A corpus: texts of which some are nearly others, some are the same, and lines that are no documents.
+/// A corpus with near-duplicate texts, equal texts, and lines that are not documents.
 struct Shards {
     /// Unpacked, by name.
     files: BTreeMap<String, Vec<u8>>,
@@ -26,7 +26,7 @@ pub(super) fn words(seed: u64, count: u64) -> String {
     (0..count).map(|_| word()).collect()
 }
 
-/// So many documents in so many files; three of ten are planted. `line` writes one.
+/// `count` documents in `files` files; three of ten are planted. `line` formats a document.
 fn shards(count: u64, files: u64, line: impl Fn(u64, &str) -> String) -> Shards {
     let mut shards = Shards { files: BTreeMap::new(), texts: HashMap::new() };
     for n in 0..count {

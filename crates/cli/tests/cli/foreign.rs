@@ -71,7 +71,7 @@ fn texts_without_a_time_have_the_one_that_is_said() {
 }
 
 #[test]
-fn what_a_corpus_lacks_is_told_line_by_line() {
+fn missing_fields_of_a_corpus_are_reported_by_line() {
     let place = Place::new();
     let lines = "{\"id\":1,\"text\":\"x\",\"t\":1}\n{\"text\":\"x\",\"t\":1}\n{\"id\":2,\"t\":1}\n\
                  {\"id\":3,\"text\":\"x\",\"t\":{}}\n{\"id\":4,\"text\":\"x\"}\n{\"id\":[],\"text\":\"\"}\n";
@@ -144,7 +144,7 @@ mod parquet {
     }
 
     #[test]
-    fn a_parquet_file_that_cannot_be_read_is_told() {
+    fn an_unreadable_parquet_file_is_reported() {
         let place = Place::new();
         let (path, bytes, _) = file(&place, "c.parquet", 300);
         let fresh = Place::new();

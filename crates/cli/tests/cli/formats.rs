@@ -61,14 +61,14 @@ fn cells(csv: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// What a visit meant, with all pages' entries in the order of an export: by `history`, page by page.
-fn told(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
-    let mut told = Vec::new();
+/// The verdict and distance of each entry according to `history`, in the order of an export.
+fn verdicts(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
+    let mut verdicts = Vec::new();
     let mut pages: Vec<&str> = entries.iter().map(|entry| entry["url"].as_str().unwrap()).collect();
     pages.dedup();
     for url in pages {
         for entry in place.open().history(url).unwrap() {
-            told.push(match entry.visit() {
+            verdicts.push(match entry.visit() {
                 Some((_, verdict)) => {
                     let word = format!("{verdict:?}");
                     let word = word.split(|c: char| !c.is_alphanumeric()).next().unwrap();
@@ -80,7 +80,7 @@ fn told(place: &Place, entries: &[Value]) -> Vec<(String, Option<u64>)> {
             });
         }
     }
-    told
+    verdicts
 }
 
 fn entries(place: &Place, more: &[&str]) -> Vec<Value> {
@@ -110,9 +110,10 @@ fn a_table_has_what_an_export_has_and_what_each_visit_meant() {
     let place = Place::new();
     hostile(&place);
     let all = entries(&place, &[]);
-    let told = told(&place, &all);
-    let rows: Vec<_> = all.iter().zip(&told).map(|(entry, told)| row(entry, told)).collect();
-    assert_eq!((all.len(), told.len()), (13 * 9, 13 * 9));
+    let verdicts = verdicts(&place, &all);
+    let rows: Vec<_> =
+        all.iter().zip(&verdicts).map(|(entry, verdict)| row(entry, verdict)).collect();
+    assert_eq!((all.len(), verdicts.len()), (13 * 9, 13 * 9));
     let csv = place.done(&["export", "--format", "csv"]);
     let mut found = cells(&csv);
     let header = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class";
@@ -141,10 +142,10 @@ fn an_index_has_a_line_for_each_visit() {
     let place = Place::new();
     hostile(&place);
     let all = entries(&place, &[]);
-    let told = told(&place, &all);
+    let verdicts = verdicts(&place, &all);
     let cdxj = place.done(&["export", "--format", "cdxj"]);
     let mut lines = cdxj.lines();
-    for (entry, (verdict, distance)) in all.iter().zip(&told) {
+    for (entry, (verdict, distance)) in all.iter().zip(&verdicts) {
         if ["weight", "class", "restated"].contains(&verdict.as_str()) {
             continue;
         }

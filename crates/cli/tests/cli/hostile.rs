@@ -245,8 +245,9 @@ fn a_body_that_unpacks_to_very_much_is_given_up() {
     }
 }
 
-/// A stream of brotli (RFC 7932) that unpacks to so many times 16 MiB, in some 16 bytes for each: one
-/// literal, and a copy of it as long as one can be. There is no packer among the crates at hand.
+/// A brotli stream (RFC 7932) that decompresses to `times` times 16 MiB, from some 16 bytes each: one
+/// literal, and the longest possible copy of it. It is written by hand, since no dependency has an
+/// encoder.
 fn brotli(times: usize) -> Vec<u8> {
     let (mut out, mut held, mut bits) = (Vec::new(), 0_u64, 0);
     let mut put = |value: u64, count: u32| {
@@ -345,7 +346,7 @@ fn long_and_deep_lines_cost_themselves() {
     assert!(err.contains("longer than 64 MiB") && err.len() < 10_000, "{err}");
 }
 
-/// As many different words as a record has room for: its features are told apart some at a time.
+/// As many different words as fit in a record. Its features are counted in parts.
 #[test]
 fn a_document_of_very_many_different_words_takes_little_memory() {
     let mut line = br#"{"url":"http://a.example/","t":0,"text":""#.to_vec();
@@ -362,7 +363,7 @@ fn a_document_of_very_many_different_words_takes_little_memory() {
     assert!(cost.peak_bytes < 256 << 20, "{} MiB", cost.peak_bytes >> 20);
 }
 
-/// Pages that are hard on whoever looks for their text.
+/// Pages whose text is hard to extract.
 #[test]
 fn deep_and_broken_html_is_a_page_like_others() {
     let place = Place::new();

@@ -184,7 +184,7 @@ fn the_size_of_a_batch_changes_nothing() {
 }
 
 #[test]
-fn a_path_that_cannot_be_read_is_told_of_before_a_store_is_made() {
+fn an_unreadable_path_is_reported_before_the_store_is_created() {
     let place = Place::new();
     let ran = place.run(&["ingest", "nowhere"]);
     assert_eq!(ran.code, 5);

@@ -35,10 +35,10 @@ fn the_pipe_of_a_shell_is_answered_line_by_line() {
         let place = Place::new();
         let ran = run(&place, &["sh", "-c", &block]).unwrap();
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-        let told = ran.objects();
-        let verdicts: Vec<_> = told.iter().map(|line| line["verdict"].as_str()).collect();
+        let lines = ran.objects();
+        let verdicts: Vec<_> = lines.iter().map(|line| line["verdict"].as_str()).collect();
         assert_eq!(verdicts, [Some("new"), Some("changed"), None]);
-        assert_eq!(told[2]["entries"].as_array().unwrap().len(), 2);
+        assert_eq!(lines[2]["entries"].as_array().unwrap().len(), 2);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tool beside a crawler that observes as fast as it can.
+//! Runs the tool while a crawler observes as fast as it can.
 
 use simkeep_testing::ms;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const NEAR: &str = "https://example.org/often";
 /// The fingerprint of the page that is visited often.
 const F: u64 = 0x0123_4567_89ab_cdef;
 
-/// Runs of each verb beside one store, which has grown large by then.
+/// Runs of each verb on one store, which grows large meanwhile.
 const RUNS: u64 = 50;
 
 /// Observes the batch that begins with operation `first`. Operation `n` is at `n` seconds.
@@ -93,7 +93,7 @@ fn each_verb_sees_beside_a_crawler_what_it_acknowledged_before() {
         behind += beside_one_store(now);
         (runs, left) = (runs + 4 * now, left - now);
     }
-    println!("{runs} runs, of which {behind} were of what was sealed");
+    println!("{runs} runs; {behind} of them saw only sealed data");
     assert!(behind <= 1 + runs / 1000, "{behind} of {runs} fell back");
 }
 
@@ -106,7 +106,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Runs each verb so often beside a store of its own, and says how many fell back.
+/// Runs each verb `runs` times while a crawler writes to one store, and returns how many runs fell back.
 fn beside_one_store(runs: u64) -> u64 {
     let place = Place::new();
     let meter = Meter::counting(Arc::new(RealDisk::new(place.store())));
@@ -155,7 +155,7 @@ fn beside_one_store(runs: u64) -> u64 {
         let (syncs, bytes) = cost(&before, &beside);
         let (alone_syncs, alone_bytes) = cost(&beside, &alone);
         println!(
-            "{} observed beside: {syncs:.2} syncs for a thousand and {bytes:.1} bytes each; {} alone: \
+            "{} observed with readers: {syncs:.2} syncs for a thousand and {bytes:.1} bytes each; {} alone: \
              {alone_syncs:.2} and {alone_bytes:.1}",
             beside.1 - before.1,
             alone.1 - beside.1,

@@ -238,7 +238,7 @@ fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
 }
 
 #[test]
-fn an_input_begins_so_many_epochs_and_no_more() {
+fn an_input_begins_a_limited_number_of_epochs() {
     let lines: String = (0..5).map(|n| ready(n, &format!("e{}", n % 4))).collect();
     let place = Place::with(TEXT);
     let args = ["ingest", "-", "--begin-epoch", "--max-epochs", "3", "--json"];
@@ -253,7 +253,7 @@ fn an_input_begins_so_many_epochs_and_no_more() {
     assert!(ran.code == 3 && ran.err.contains("e3"), "{}", ran.err);
     let ran = place.run_with_input(&most("1"), &lines);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    // A thousand, unless told otherwise.
+    // The default limit is 1,000.
     let many: String = (0..1002).map(|n| format!("{{\"epoch\":\"n{n}\"}}\n")).collect();
     let ran = Place::new().run_with_input(&["ingest", "-", "--json"], &many);
     assert_eq!(ran.objects()[0]["broken"], 2);

@@ -75,7 +75,7 @@ use serde_json::{Value, json};
 use simkeep::{Options, Store};
 use tempfile::TempDir;
 
-/// A folder with a store in it, which the tool is told of by `SIMKEEP_STORE`.
+/// A folder with a store, which the tool finds through `SIMKEEP_STORE`.
 struct Place {
     dir: TempDir,
 }

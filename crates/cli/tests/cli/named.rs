@@ -121,7 +121,7 @@ fn a_page_that_is_there_by_another_spelling_is_named() {
 }
 
 #[test]
-fn times_are_told_by_the_clock() {
+fn times_are_shown_by_the_clock() {
     let place = Place::with(CRAWL);
     let url = "https://example.com/terms";
     let by_date = place.done(&["history", url, "--at", "2024-01-03"]);

@@ -154,12 +154,12 @@ fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
         let args = ["ingest", "-", "--outcomes", "--json", "--group-size", batch];
         let ran = place.run_with_input(&args, &input);
         assert_eq!(ran.code, 0, "{}", ran.err);
-        let mut told = ran.objects();
-        let summary = told.pop().unwrap();
+        let mut lines = ran.objects();
+        let summary = lines.pop().unwrap();
         assert_eq!(summary["records"], count);
-        let (broken, told): (Vec<_>, Vec<_>) =
-            told.into_iter().partition(|line| line.get("is_broken").is_some());
-        assert_eq!((broken.len() as u64, told.len() as u64), (count.div_ceil(7), count));
+        let (broken, lines): (Vec<_>, Vec<_>) =
+            lines.into_iter().partition(|line| line.get("is_broken").is_some());
+        assert_eq!((broken.len() as u64, lines.len() as u64), (count.div_ceil(7), count));
 
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
@@ -176,9 +176,9 @@ fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
                 .collect();
             answers.extend(store.write_batch(&requests).unwrap());
         }
-        for ((line, told), answer) in records.iter().zip(&told).zip(&answers) {
+        for ((record, line), answer) in records.iter().zip(&lines).zip(&answers) {
             let OperationResult::Observed(outcome) = answer else { panic!("{answer:?}") };
-            assert_eq!(told["url"], line.1, "{}", line.0);
+            assert_eq!(line["url"], record.1, "{}", record.0);
             let verdict = match outcome.verdict {
                 Verdict::New => "new",
                 Verdict::Same(_) => "same",
@@ -189,17 +189,17 @@ fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
                 Verdict::Known => "known",
                 other => panic!("{other:?}"),
             };
-            assert_eq!(told["verdict"], verdict, "{}", line.0);
-            assert_eq!(told["novel"], outcome.novel, "{}", line.0);
+            assert_eq!(line["verdict"], verdict, "{}", record.0);
+            assert_eq!(line["novel"], outcome.novel, "{}", record.0);
             // Which pages are near depends on what is observed together.
             if size == 1 {
                 let near: Vec<&str> = outcome.near.iter().map(|near| &*near.url).collect();
-                let heard = told["near"].as_array().unwrap();
+                let heard = line["near"].as_array().unwrap();
                 let heard: Vec<&str> =
                     heard.iter().map(|near| near["url"].as_str().unwrap()).collect();
-                assert_eq!(heard, near, "{}", line.0);
+                assert_eq!(heard, near, "{}", record.0);
                 let original = outcome.original.as_ref().map(|original| &*original.url);
-                assert_eq!(told["original"]["url"].as_str(), original, "{}", line.0);
+                assert_eq!(line["original"]["url"].as_str(), original, "{}", record.0);
             }
         }
     }
@@ -216,7 +216,7 @@ fn a_question_needs_outcomes() {
 }
 
 #[test]
-fn whoever_goes_away_has_lost_nothing_that_was_told() {
+fn a_client_that_disconnects_loses_no_answered_record() {
     let place = Place::new();
     let mut beside = Beside::start(&place, &["--group-size", "10"]);
     let line =

@@ -30,7 +30,7 @@ fn damage(place: &Place, offset: usize) {
 }
 
 #[test]
-fn a_sound_store_is_verified_and_every_flaw_of_a_damaged_one_is_told_of() {
+fn verify_accepts_a_sound_store_and_reports_every_flaw() {
     let place = sealed();
     assert!(place.done(&["verify"]).starts_with("sound: 3 files, "));
     assert!(place.done(&["verify", "--rate", "1G"]).starts_with("sound: "));
@@ -67,7 +67,7 @@ fn a_sound_store_is_repaired_whole() {
 }
 
 #[test]
-fn damage_of_pages_is_told_with_the_bytes_and_exits_with_4() {
+fn damaged_pages_are_reported_with_bytes_and_exit_code_4() {
     let place = sealed();
     damage(&place, 70);
     let ran = place.run(&["repair", "--to", "saved"]);

@@ -119,15 +119,15 @@ fn visits_at_wrong_times_do_not_stretch_the_figures() {
     let place = Place::with(&lines);
     place.done(&["report", "-o", "report.html"]);
     let page = |place: &Place| std::fs::read_to_string(place.path("report.html")).unwrap();
-    let told = "visits lie outside of the figures";
-    assert!(!page(&place).contains(told));
+    let outside = "visits lie outside of the figures";
+    assert!(!page(&place).contains(outside));
     for (n, t) in [(1000, "1970-01-01"), (1001, "9999-12-31")] {
         lines += &visit(t, n);
     }
     let place = Place::with(&lines);
     place.done(&["report", "-o", "report.html"]);
     let page = page(&place);
-    assert!(page.contains(&format!("2 {told}")) && page.contains("a column for each 24 hours"));
+    assert!(page.contains(&format!("2 {outside}")) && page.contains("a column for each 24 hours"));
     assert!(!page.contains("9999-12") && !page.contains("1970-01"));
 }
 

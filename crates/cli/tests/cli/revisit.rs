@@ -170,7 +170,7 @@ fn what_repeats_content_that_is_no_text_is_that_content() {
     assert_eq!((pages.len(), digest(1) == digest(3), digest(0) == digest(1)), (5, true, false));
 }
 
-/// Numbers drawn by lot, the same each time.
+/// Pseudorandom numbers, the same each time.
 fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
     move |below| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -245,7 +245,7 @@ fn revisits_of_one_page_take_the_time_of_as_many_responses() {
         assert_eq!(ingest(&place, &archive(kind))["reverted"], COUNT - 2);
         since.elapsed()
     });
-    // What else runs beside the tests may have the processor meanwhile.
+    // Other processes may use the processor meanwhile.
     let allowed = 2 * responses + std::time::Duration::from_secs(2);
     assert!(revisits < allowed, "{revisits:?}, as responses {responses:?}");
 }

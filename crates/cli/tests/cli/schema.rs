@@ -75,7 +75,7 @@ fn closed(schema: &mut Value) {
     }
 }
 
-/// Schemas that answers are held against, and of which verbs there were any.
+/// The schemas that validate answers, and the verbs that gave answers.
 struct Checker {
     schemas: boon::Schemas,
     verbs: BTreeMap<String, boon::SchemaIndex>,

@@ -134,8 +134,8 @@ fn the_digest_tells_what_became_of_a_page_without_a_fingerprint() {
     assert_eq!((&history[1]["by"], &history[2]["by"]), (&json!("digest"), &json!("digest")));
     assert!(history[3].get("by").is_none());
     let lines = place.done(&["history", "http://a/"]);
-    let told: Vec<&str> = lines.lines().map(|line| line.split("  ").last().unwrap()).collect();
-    assert_eq!(told[1..3], ["same (digest)", "changed (digest; it has no fingerprint)"]);
+    let verdicts: Vec<&str> = lines.lines().map(|line| line.split("  ").last().unwrap()).collect();
+    assert_eq!(verdicts[1..3], ["same (digest)", "changed (digest; it has no fingerprint)"]);
     assert!(history.iter().all(|visit| visit.get("distance").is_none()));
     let none: Vec<bool> = history.iter().map(|visit| visit["fingerprint"].is_null()).collect();
     assert_eq!(none, [true, true, true, false, true]);

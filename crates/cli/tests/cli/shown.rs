@@ -122,7 +122,7 @@ fn pages_by_task_show_what_is_printed() {
 }
 
 #[test]
-fn lines_that_are_left_out_are_told_from_those_that_differ() {
+fn omitted_lines_are_distinguished_from_different_lines() {
     let lines = ["a", "b", "c", "d"].map(str::to_owned);
     for fitting in
         [&["a", "b", "c", "d"][..], &["a", "...", "d"], &["...", "b", "c", "..."], &["a", "..."]]

@@ -29,7 +29,7 @@ struct Found {
     equal: u32,
 }
 
-/// Snapshots by page and time; beside the project, if they are at hand.
+/// Snapshots by page and time, from data next to the project; `None` without the data.
 fn snapshots() -> Option<Vec<Snapshot>> {
     let file = std::fs::File::open(real("otahtml.jsonl.zst")?).unwrap();
     let mut decoder = zstd::Decoder::new(file).unwrap();
@@ -76,7 +76,7 @@ fn found(recipe: Recipe, snapshots: &[Snapshot]) -> Found {
 }
 
 #[test]
-fn real_pages_that_did_not_change_are_near_and_changed_ones_are_told_apart() {
+fn real_unchanged_pages_are_near_and_changed_pages_are_not() {
     let Some(snapshots) = snapshots() else { return };
     // Of those that did not change the least shares within 3 and within the advised distance; of those
     // that changed the largest share with equal fingerprints.

@@ -7,7 +7,7 @@ use super::*;
 use simkeep::{Observation, Scope};
 
 #[test]
-fn the_last_operations_are_told_in_the_order_in_which_they_came() {
+fn the_last_operations_are_printed_in_order() {
     let place = Place::with(CRAWL);
     let lines = place.done(&["tail", "-n", "7"]);
     let expected = "\
@@ -85,9 +85,9 @@ fn it_is_said_from_which_operation_on_there_are_any() {
     assert!(ran.out.starts_with("11 "), "{}", ran.out);
 }
 
-/// What comes while it runs is told; of what was sealed meanwhile the numbers.
+/// While it runs, new operations are printed. Of operations sealed meanwhile, only numbers are.
 #[test]
-fn what_comes_is_told_and_gaps_are_named() {
+fn new_operations_are_printed_and_gaps_are_named() {
     let place = Place::with(CRAWL);
     let mut child = place.command(&["tail", "-f", "-n", "1", "--json"]).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -103,17 +103,17 @@ fn what_comes_is_told_and_gaps_are_named() {
         store.seal().unwrap();
     }
     store.observe(Observation::gone("https://example.net/last", ms(0))).unwrap();
-    let mut told = 11;
-    while told < 15 {
+    let mut last = 11;
+    while last < 15 {
         let line = next();
         match (line["first_operation"].as_u64(), line["operation"].as_u64()) {
             (Some(first), None) => {
-                assert_eq!((first, &line["kind"]), (told + 1, &json!("missed")));
-                told = line["last_operation"].as_u64().unwrap();
+                assert_eq!((first, &line["kind"]), (last + 1, &json!("missed")));
+                last = line["last_operation"].as_u64().unwrap();
             }
             (None, Some(operation)) => {
-                assert_eq!(operation, told + 1);
-                told = operation;
+                assert_eq!(operation, last + 1);
+                last = operation;
             }
             _ => panic!("{line}"),
         }

@@ -1,12 +1,11 @@
-//! What comes in names epochs, and what they were given; what is told again is known by whatever epochs
-//! live.
+//! Input names epochs and their options. Repeated input is recognized, whichever epochs are live.
 
 use super::epoch::{OLD, first};
 use super::*;
 
-/// By `ingest` and by `load` alike, whichever epochs live when a visit is told again.
+/// Both `ingest` and `load` recognize repeated visits, whichever epochs are live.
 #[test]
-fn visits_that_are_told_again_are_no_others() {
+fn repeated_visits_are_not_stored_twice() {
     let again = |verb: &str, place: &Place| {
         let ran = place.run_with_input(&[verb, "-", "--json"], &first());
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
@@ -20,7 +19,7 @@ fn visits_that_are_told_again_are_no_others() {
         assert_eq!(again(verb, &place), ([0, 10], 10), "{verb}");
         assert_eq!(again(verb, &place), ([10, 0], 10), "{verb}");
         assert_eq!(place.run(&["epoch", "stale"]).out, "");
-        // Two more, of which the first has no fingerprint yet.
+        // Two more epochs. The first has no fingerprint yet.
         for (recipe, role) in [("near", "near"), ("charikar", "change")] {
             place.done(&["epoch", "begin", "--recipe", recipe, "--role", role]);
         }

@@ -20,7 +20,7 @@ fn line(page: usize, text: &str, kind: &str) -> String {
     format!("{}\n", json!({"url": format!("https://example.com/{page}"), "text": text, "k": kind}))
 }
 
-/// Pages with a version more of which so many words are replaced.
+/// Pages with two versions, and the number of words that the second version replaces.
 fn pages() -> impl Iterator<Item = (String, String, usize)> {
     [1, 2, 3, 5, 10, 20, 30, 60, 100, 200]
         .into_iter()
@@ -59,14 +59,14 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
     for (before, after, replaced) in pages() {
         let distance = (of_text(&before).unwrap() ^ of_text(&after).unwrap()).count_ones();
         hidden += u32::from(distance == 0);
-        let told = match Recipe::DEFAULT.meaning(distance).band {
+        let predicted = match Recipe::DEFAULT.meaning(distance).band {
             Band::None | Band::Minor => 0,
             Band::Moderate => 1,
             Band::Major => 2_i32,
         };
         let truth = if replaced < 4 { 0 } else { 1 + i32::from(replaced > 40) };
-        right += u32::from(told == truth);
-        far += u32::from((told - truth).abs() == 2);
+        right += u32::from(predicted == truth);
+        far += u32::from((predicted - truth).abs() == 2);
     }
     let share = |key: &str| (found[key].as_f64().unwrap() * 60.0).round();
     assert_eq!(
@@ -76,7 +76,7 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
     assert!(right > 40, "{right} of 60");
     assert_eq!(found["bands"], json!({"minor": 2, "moderate": 9}));
     assert!(found["meanings"].is_null());
-    // Whatever is counted beside it, on however many threads.
+    // Whatever else is counted, on however many threads.
     let all = ["--recipe", "words-idf", "--recipe", "near", "--threads", "3"];
     let all = place.run(&[&args[..], &all[..]].concat()).objects();
     assert_eq!((all.len(), &all[0]), (3, &found));
@@ -114,7 +114,7 @@ fn the_words_that_changed_are_shown_by_distance() {
             of["in_bands"].as_array().unwrap().iter().map(|b| b.as_f64().unwrap()).sum();
         assert!((bands - 1.0).abs() < 1e-9);
     }
-    // A tenth of the words is replaced and so many are new: a tenth of both.
+    // A tenth of the words is replaced by as many new words: a tenth of both texts.
     let longest = distances.last().unwrap()["quantiles"][4].as_f64().unwrap();
     assert!((longest - 0.5).abs() < 1e-4, "{longest}");
 }
