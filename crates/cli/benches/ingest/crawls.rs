@@ -31,7 +31,7 @@ pub(crate) const KINDS: [Kind; 6] = [
 ];
 
 impl Kind {
-    /// Makes the files in a folder: of so many bytes of documents all together.
+    /// Writes the files to a folder, with `bytes` bytes of documents in total.
     pub(crate) fn make(&self, folder: &Path, bytes: usize) -> Vec<PathBuf> {
         let mut pages = Pages::new();
         let make = |number: usize| {
@@ -52,8 +52,8 @@ impl Kind {
     }
 }
 
-/// An archive like those of large crawls: each record packed by itself, requests beside responses,
-/// digests declared.
+/// An archive like those of large crawls: each record packed by itself, with requests, responses
+/// and declared digests.
 fn archive(file: &mut dyn Write, pages: &mut Pages, bytes: usize) {
     records(pages, bytes, |record| {
         let mut packer = GzEncoder::new(&mut *file, Compression::new(6));

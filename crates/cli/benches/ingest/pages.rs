@@ -36,7 +36,7 @@ impl Pages {
         (self.random >> 33) as usize % n
     }
 
-    /// Sentences of words drawn by Zipf's law, of about so many bytes.
+    /// Sentences of about `bytes` bytes, with words drawn by Zipf's law.
     pub(crate) fn text(&mut self, bytes: usize) -> String {
         let mut text = String::with_capacity(bytes + 100);
         while text.len() < bytes {
@@ -60,8 +60,8 @@ impl Pages {
         text
     }
 
-    /// A page of HTML with about so many bytes: of four, a bit more than one are text, and the rest is
-    /// what stands around it: scripts, styles, menus, attributes.
+    /// An HTML page of about `bytes` bytes. A bit more than a quarter is text. The rest is scripts,
+    /// styles, menus and attributes.
     pub(crate) fn html(&mut self, bytes: usize) -> String {
         let title = self.text(40);
         let mut page = format!(

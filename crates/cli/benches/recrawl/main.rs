@@ -1,7 +1,7 @@
 //! How fresh each policy keeps pages, at the same number of visits.
 //!
-//! `cargo bench --bench recrawl` prints the tables of `docs/recrawl.md`: pages that change by chance, at
-//! rates of all octaves and by host, and the histories of real pages, where they are at hand. With
+//! `cargo bench --bench recrawl` prints the tables of `docs/recrawl.md`: pages that change at random, at
+//! rates of all octaves and by host, and the histories of real pages, if they are available. With
 //! `-- flat`, `early`, `late`, `ota` or `peps` it prints these alone.
 
 #![expect(
