@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use simkeep::query::Shape;
-use simkeep::search::{Part, Resources, Sink, build_index};
+use simkeep::search::{Resources, Sink, TableColumn, build_index};
 use simkeep_testing::bench::report::{Report, Row};
 use zerocopy::IntoBytes;
 
@@ -124,7 +124,7 @@ struct State {
     /// The end of the space in use.
     end: u64,
     /// Where each part goes on.
-    next: HashMap<Part, u64>,
+    next: HashMap<TableColumn, u64>,
 }
 
 impl Sections {
@@ -150,14 +150,14 @@ impl State {
 impl Sink for Sections {
     type Error = std::io::Error;
 
-    fn place(&self, part: Part, bytes: u64) -> std::io::Result<()> {
+    fn place(&self, part: TableColumn, bytes: u64) -> std::io::Result<()> {
         let mut state = self.state.lock().unwrap();
         let start = state.keep(bytes);
         state.next.insert(part, start);
         Ok(())
     }
 
-    fn write(&self, part: Part, bytes: &[u8]) -> std::io::Result<()> {
+    fn write(&self, part: TableColumn, bytes: &[u8]) -> std::io::Result<()> {
         let start = {
             let mut state = self.state.lock().unwrap();
             let next = state.next.get_mut(&part).unwrap();

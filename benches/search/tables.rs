@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use simkeep::query::Shape;
 use simkeep::search::{
-    BLOCKS, CellTable, Cells, Census, Column, HALVES, Index, Line, Part, Resources, Rotation,
-    Rotations, Shards, Sink, Tables, build_index,
+    BLOCKS, CellTable, Cells, Census, Column, HALVES, Index, Line, Resources, Rotation, Rotations,
+    Shards, Sink, TableColumn, Tables, build_index,
 };
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -110,18 +110,18 @@ impl Set {
 
 /// Where tables are built.
 #[derive(Default)]
-struct Memory(Mutex<HashMap<Part, Arc<Mutex<Bytes>>>>);
+struct Memory(Mutex<HashMap<TableColumn, Arc<Mutex<Bytes>>>>);
 
 impl Sink for Memory {
     type Error = Infallible;
 
-    fn place(&self, part: Part, bytes: u64) -> Result<(), Infallible> {
+    fn place(&self, part: TableColumn, bytes: u64) -> Result<(), Infallible> {
         let memory = Arc::new(Mutex::new(Bytes::with_capacity(bytes)));
         self.0.lock().unwrap().insert(part, memory);
         Ok(())
     }
 
-    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Infallible> {
+    fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<(), Infallible> {
         let memory = Arc::clone(&self.0.lock().unwrap()[&part]);
         memory.lock().unwrap().append(bytes);
         Ok(())
@@ -135,7 +135,7 @@ impl Sink for Memory {
 /// The tables of a set, in one shape.
 pub(crate) struct Built {
     pub(crate) shape: Shape,
-    parts: HashMap<Part, Bytes>,
+    parts: HashMap<TableColumn, Bytes>,
 }
 
 impl Built {
@@ -145,17 +145,17 @@ impl Built {
             Shape::Column => Index::None,
             Shape::Rotations(address) => {
                 let tables: [_; BLOCKS] = std::array::from_fn(|table| Rotation {
-                    buckets: part(Part::Buckets(table)),
-                    rest: part(Part::Rest(table)),
-                    ordinals: part(Part::Ordinals(table)),
+                    buckets: part(TableColumn::Buckets(table)),
+                    rest: part(TableColumn::Rest(table)),
+                    ordinals: part(TableColumn::Ordinals(table)),
                 });
                 Index::Rotations(Rotations { address, tables })
             }
             Shape::Cells { count } => {
                 let tables: [_; HALVES] = std::array::from_fn(|table| CellTable {
-                    cells: part(Part::Cells(table)),
-                    further: part(Part::Further(table)),
-                    ordinals: part(Part::Ordinals(table)),
+                    cells: part(TableColumn::Cells(table)),
+                    further: part(TableColumn::Further(table)),
+                    ordinals: part(TableColumn::Ordinals(table)),
                 });
                 Index::Cells(Cells { count, tables })
             }

@@ -6,7 +6,7 @@ use super::address::Address;
 use super::examples::Examples;
 use super::groups::{BARE, Groups, Key, Member, Sum, share};
 use super::names::{
-    HOST, HOST_AND_PORT, HOST_AND_SCHEME, Names, Number, PORT, SOUGHT_MAX, TOGETHER_MAX, Taken,
+    HOST, HOST_AND_PORT, HOST_AND_SCHEME, Names, Number, PORT, Removed, SOUGHT_MAX, TOGETHER_MAX,
     both,
 };
 use super::query::AliasQuery;
@@ -49,13 +49,13 @@ pub(super) struct Counting {
 
 /// The pairs of a rule, alone and with other rules.
 #[derive(Default)]
-struct Found<'s> {
+struct RulePairs<'s> {
     alone: Option<&'s Sum>,
     /// The pairs of two rules that hold together although this one does not by itself.
     together: Vec<(Number, &'s Sum)>,
 }
 
-impl Found<'_> {
+impl RulePairs<'_> {
     /// The number of pairs, near pairs, and visits.
     fn count(&self) -> [u64; 3] {
         let all = self.alone.into_iter().chain(self.together.iter().map(|(_, sum)| *sum));
@@ -296,9 +296,12 @@ const OF_HOSTS: [Number; 3] = [HOST, HOST_AND_PORT, HOST_AND_SCHEME];
 /// The evidence for each rule: its own pairs. If these do not suffice, it is also the pairs with
 /// one other rule, if those suffice, wherever the two differences are. A rule whose own pairs are
 /// evidence against it has no others.
-fn evidence<'s>(sums: &'s HashMap<Number, Sum>, asked: &AliasQuery) -> HashMap<Number, Found<'s>> {
+fn evidence<'s>(
+    sums: &'s HashMap<Number, Sum>,
+    asked: &AliasQuery,
+) -> HashMap<Number, RulePairs<'s>> {
     let suffices = |sum: &Sum| sum.pairs >= asked.pairs;
-    let mut all: HashMap<Number, Found<'s>> = HashMap::new();
+    let mut all: HashMap<Number, RulePairs<'s>> = HashMap::new();
     let mut together: HashMap<[Number; 2], Vec<(Number, &'s Sum)>> = HashMap::new();
     for (number, sum) in sums {
         match both(*number) {
@@ -310,7 +313,7 @@ fn evidence<'s>(sums: &'s HashMap<Number, Sum>, asked: &AliasQuery) -> HashMap<N
         }
     }
     for (rules, found) in together {
-        let found = Found { alone: None, together: found };
+        let found = RulePairs { alone: None, together: found };
         let [pairs, near, _] = found.count();
         let alone = rules.map(|rule| sums.get(&rule).filter(|sum| suffices(sum)));
         if pairs < asked.pairs
@@ -338,10 +341,10 @@ fn spelled(first: &str, page: &str) -> Option<Number> {
 }
 
 /// The hash of what a rule removes from a page's URL.
-fn hash_of(taken: &Taken, walked: &WalkedPage, seed: u64) -> u64 {
+fn hash_of(taken: &Removed, walked: &WalkedPage, seed: u64) -> u64 {
     match taken {
-        Taken::All => Member::taken(&walked.page.url, seed),
-        Taken::Text(text) => Member::taken(text, seed),
+        Removed::All => Member::taken(&walked.page.url, seed),
+        Removed::Text(text) => Member::taken(text, seed),
     }
 }
 

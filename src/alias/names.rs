@@ -100,7 +100,7 @@ pub(super) fn is_crossed(number: Number) -> bool {
 
 /// The text that a rule removes from a URL.
 #[derive(Debug)]
-pub(super) enum Taken {
+pub(super) enum Removed {
     /// The difference is unique to this URL: hash the whole URL.
     All,
     /// This text, which other URLs may have, too.
@@ -171,7 +171,7 @@ impl Names {
         url: &Address<'_>,
         most: usize,
         wanted: impl Fn(Number) -> bool,
-        mut each: impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
+        mut each: impl FnMut(Number, &Address<'_>, Removed) -> Result<bool, E>,
     ) -> Result<bool, E> {
         let mut applied = Applied { most, rules: Vec::new() };
         let query = url.query.as_deref().unwrap_or_default();
@@ -181,7 +181,7 @@ impl Names {
                 continue;
             }
             if let Some(url) = rule.of(url) {
-                applied.add(each(number, &url, Taken::All)?, number, rule);
+                applied.add(each(number, &url, Removed::All)?, number, rule);
             }
         }
         let is_it = |(_, name): &(Number, &&str)| url.name().eq_ignore_ascii_case(name);
@@ -189,7 +189,7 @@ impl Names {
             let rule = AliasRule::Index((*name).to_owned());
             if let Some(url) = rule.of(url) {
                 // However it is written.
-                let is_known = each(number, &url, Taken::Text((*name).to_owned()))?;
+                let is_known = each(number, &url, Removed::Text((*name).to_owned()))?;
                 applied.add(is_known, number, &rule);
             }
         }
@@ -203,7 +203,7 @@ impl Names {
         &mut self,
         url: &Address<'_>,
         applied: &mut Applied,
-        each: &mut impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
+        each: &mut impl FnMut(Number, &Address<'_>, Removed) -> Result<bool, E>,
     ) -> Result<bool, E> {
         let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
         let tried_max = (TRIED_BYTES / length.max(1)).clamp(1, PARAMETERS_MAX);
@@ -225,7 +225,7 @@ impl Names {
             if let Some(changed) = rule.of(url) {
                 let taken = url.written().filter(|written| family(parameter(written)) == name);
                 let taken = taken.collect::<Vec<&str>>().join("&");
-                applied.add(each(number, &changed, Taken::Text(taken))?, number, &rule);
+                applied.add(each(number, &changed, Removed::Text(taken))?, number, &rule);
             }
         }
         Ok(skipped)
@@ -256,7 +256,7 @@ fn together<E>(
     url: &Address<'_>,
     mut applied: Vec<(Number, AliasRule)>,
     wanted: impl Fn(Number) -> bool,
-    each: &mut impl FnMut(Number, &Address<'_>, Taken) -> Result<bool, E>,
+    each: &mut impl FnMut(Number, &Address<'_>, Removed) -> Result<bool, E>,
 ) -> Result<(), E> {
     let length = url.path.len() + url.query.as_deref().map_or(0, str::len);
     if length > TOGETHER_BYTES_MAX {
@@ -274,7 +274,7 @@ fn together<E>(
                 continue;
             }
             if let Some(twice) = rule.of(&once) {
-                each(number, &twice, Taken::All)?;
+                each(number, &twice, Removed::All)?;
             }
         }
     }

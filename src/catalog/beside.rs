@@ -16,9 +16,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::after::After;
 use super::contents::{self, Contents};
 use super::frames::{Frames, Tail};
+use super::newer_files::NewerFiles;
 use super::tables::Journal;
 use super::tree::{Head, Page, Tree};
 use crate::disk::{Access, Disk, DiskFile, Name};
@@ -63,7 +63,7 @@ pub(crate) fn read_beside(
 ) -> Result<Option<Contents>> {
     let name = Name::Catalog;
     // Read before the catalog, which only gets newer.
-    let after = After::read(disk)?;
+    let after = NewerFiles::read(disk)?;
     let mut journals = [Journal::A, Journal::B].map(Frames::none);
     journals.iter_mut().zip(known).for_each(|(frames, tail)| frames.after = tail);
     let mut failed = None;

@@ -7,7 +7,6 @@
 //! redb does not check its checksums when it reads. So at open the whole database is read and
 //! checked before redb opens it. Afterwards it is only appended to.
 
-mod after;
 mod backend;
 mod beside;
 mod checked;
@@ -17,6 +16,7 @@ mod frames;
 mod generation;
 mod locks;
 pub(crate) mod mark;
+mod newer_files;
 mod published;
 mod rows;
 mod runs;
@@ -34,13 +34,12 @@ use self::mark::Mark;
 use self::tables::{EPOCHS, SEGMENTS, SETTINGS};
 use self::tree::Tree;
 use crate::bug;
-use crate::disk::{Access, Disk, DiskFile, Held, LockGuard, Name};
+use crate::disk::{Access, Disk, DiskFile, FileCopy, LockGuard, Name};
 use crate::error::{Error, Result};
 use crate::page::EpochInfo;
 use crate::process::Process;
 use crate::sync::{Rank, RankedMutex, RankedRwLock};
 
-pub(crate) use self::after::After;
 pub(crate) use self::beside::{Tries, read_beside};
 pub(crate) use self::checked::Checked;
 pub(crate) use self::contents::Contents;
@@ -48,6 +47,7 @@ pub(crate) use self::frames::{Frames, Tail};
 pub(crate) use self::generation::{Generation, TableRow};
 pub(crate) use self::locks::Locks;
 pub(crate) use self::mark::Marked;
+pub(crate) use self::newer_files::NewerFiles;
 pub(crate) use self::published::Published;
 pub(crate) use self::rows::{Blob, EPOCHS_MAX, SegmentRow, Settings, is_epoch_name};
 pub(crate) use self::salvage::{Salvage, Saved};
@@ -115,7 +115,7 @@ impl Catalog {
         let name = Name::Catalog;
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let contents = Self::read(&*file)?;
-        After::read(disk)?.check(&contents)?;
+        NewerFiles::read(disk)?.check(&contents)?;
         Ok(contents)
     }
 
@@ -147,7 +147,7 @@ impl Catalog {
         }
         let name = Name::Catalog;
         let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
-        Ok(Box::new(Held::copy(&*file).map_err(|e| Error::io("read", name, e))?))
+        Ok(Box::new(FileCopy::copy(&*file).map_err(|e| Error::io("read", name, e))?))
     }
 
     /// Appends blobs to their journals: one transaction, durable when this returns.

@@ -12,7 +12,7 @@ const HEIGHT_MAX: usize = 8;
 
 /// A page: the operations below it, and its first child if it is a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Found {
+struct PageRun {
     least: u64,
     most: u64,
     first: Option<u128>,
@@ -21,7 +21,7 @@ struct Found {
 /// Collects the contents of pages.
 #[derive(Default)]
 pub(super) struct Pages {
-    found: HashMap<u128, Found>,
+    found: HashMap<u128, PageRun>,
     /// The operations of each leaf, including damaged ones.
     ranges: Vec<(u64, u64)>,
     /// For each branch, its own checksum and those of its children, in order.
@@ -44,7 +44,7 @@ impl Pages {
     pub(super) fn leaf(&mut self, sum: Option<u128>, least: u64, most: u64) {
         self.ranges.push((least, most));
         if let Some(sum) = sum {
-            self.found.insert(sum, Found { least, most, first: None });
+            self.found.insert(sum, PageRun { least, most, first: None });
         }
     }
 
@@ -72,7 +72,7 @@ impl Pages {
                 let most = below().map(|child| child.most).max();
                 if let Some(((sum, least), most)) = sum.zip(least).zip(most) {
                     let first = children.first().copied();
-                    self.found.insert(sum, Found { least, most, first });
+                    self.found.insert(sum, PageRun { least, most, first });
                 }
             }
             if self.found.len() == before {

@@ -36,7 +36,7 @@ const VERSIONS_MAX: usize = 16;
 
 /// A part of a frame in the file.
 #[derive(Debug)]
-struct Part {
+struct FramePart {
     offset: u64,
     len: u32,
     /// The hash of its bytes.
@@ -55,7 +55,7 @@ pub(crate) struct Salvage<'f> {
     /// The rows of segments, including superseded ones.
     pub(crate) segments: Vec<SegmentRow>,
     /// By the first operation of the frame, and by number.
-    parts: BTreeMap<(u64, u32), SmallVec<[Part; 1]>>,
+    parts: BTreeMap<(u64, u32), SmallVec<[FramePart; 1]>>,
     /// The assignment of operations to tables.
     pub(crate) runs: Runs,
 }
@@ -134,7 +134,7 @@ impl<'f> Salvage<'f> {
 
     /// The frame with this first part, if it is sound, and whether a page has a row after its last
     /// part.
-    fn assemble(&self, sequence: u64, first: &Part) -> Option<(Blob, bool)> {
+    fn assemble(&self, sequence: u64, first: &FramePart) -> Option<(Blob, bool)> {
         let mut frame = self.bytes_of(first)?;
         let whole = Blob::frame_bytes(&frame)?;
         let mut is_followed = first.is_followed;
@@ -151,7 +151,7 @@ impl<'f> Salvage<'f> {
         Some((Blob::parse(sequence, &frame)?, is_followed))
     }
 
-    fn bytes_of(&self, part: &Part) -> Option<Vec<u8>> {
+    fn bytes_of(&self, part: &FramePart) -> Option<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(part.len).ok()?];
         self.file.read_at(part.offset, &mut bytes).ok()?;
         Some(bytes)
@@ -167,7 +167,7 @@ struct Scan {
     stores: BTreeSet<(u128, u64)>,
     epochs: BTreeMap<u32, Vec<EpochInfo>>,
     segments: BTreeMap<u64, Vec<SegmentRow>>,
-    parts: BTreeMap<(u64, u32), SmallVec<[Part; 1]>>,
+    parts: BTreeMap<(u64, u32), SmallVec<[FramePart; 1]>>,
     pages: Pages,
     /// The last row of each leaf, by the leaf's checksum: the key of the part, and the hash of its
     /// bytes.
@@ -231,7 +231,7 @@ impl Scan {
             if let Some(sum) = sum.filter(|_| row.is_last) {
                 self.last_rows.insert(sum, (key, hash));
             }
-            let part = Part { offset: row.offset, len, hash, is_followed: !row.is_last };
+            let part = FramePart { offset: row.offset, len, hash, is_followed: !row.is_last };
             let versions = self.parts.entry(key).or_default();
             let is_full = versions.len() == VERSIONS_MAX;
             match versions.iter_mut().find(|same| (same.hash, same.len) == (hash, len)) {

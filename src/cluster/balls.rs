@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::clustering::Clustering;
 use super::column::Column;
 use super::gather::{captures, fingerprints, nodes};
-use super::items::Bearer;
+use super::items::UnrankedPage;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::progress::{Progress, Stage};
@@ -307,7 +307,7 @@ impl Labels {
     }
 
     /// The labels of nodes, in the order of their fingerprints.
-    fn of_nodes(self, bearers: &Spooled<Bearer>) -> Result<Labelled> {
+    fn of_nodes(self, bearers: &Spooled<UnrankedPage>) -> Result<Labelled> {
         let (mut starts, mut counts): (Vec<usize>, Vec<(u32, u64)>) = (Vec::new(), Vec::new());
         if self.of_pages.is_empty() {
             return Ok(Labelled { starts, counts });

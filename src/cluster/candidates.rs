@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clustering::Clustering;
-use super::clusters::{Clusters, Found};
+use super::clusters::{Clusters, Leaders};
 use super::column::{Beside, Column};
 use super::documents::{documents, members};
 use super::items::Sketched;
@@ -194,7 +194,7 @@ impl Candidates {
             // `documents` has joined the sketches to their pages. The bits are not needed any more.
             drop(pages);
             let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
-            let found = Found { members, leaders, k, fingerprints, without, by_text: true };
+            let found = Leaders { members, leaders, k, fingerprints, without, by_text: true };
             Clusters::from_members(snapshot.clone(), filter, work.clone(), found)
         };
         let found = snapshot.poison_on_bug(|| find().map_err(|e| work.named(e)))?;

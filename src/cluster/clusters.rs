@@ -109,7 +109,7 @@ pub struct Clusters {
 }
 
 /// The result of the search for leaders.
-pub(super) struct Found {
+pub(super) struct Leaders {
     pub(super) members: Sorted<Member>,
     pub(super) leaders: u32,
     pub(super) k: u32,
@@ -216,7 +216,7 @@ impl Clusters {
         let members = members(&bearers, settled, &work)?;
         // Frees up to a quarter of the memory before rows and members are spooled.
         drop(bearers);
-        let found = Found { members, leaders: count, k, fingerprints, without, by_text: false };
+        let found = Leaders { members, leaders: count, k, fingerprints, without, by_text: false };
         let clusters = Clusters::from_members(snapshot.clone(), filter, work, found)?;
         progress.finish();
         Ok(clusters)
@@ -227,9 +227,9 @@ impl Clusters {
         snapshot: Snapshot,
         filter: InForceFilter,
         work: Workspace,
-        found: Found,
+        found: Leaders,
     ) -> Result<Clusters> {
-        let Found { members: mut sorted, leaders, k, fingerprints, without, by_text } = found;
+        let Leaders { members: mut sorted, leaders, k, fingerprints, without, by_text } = found;
         let (mut members, mut rows) = (work.spool(4), work.spool(4));
         let (mut row, mut multi_page_clusters, mut largest): (Option<Row>, u64, u32) = (None, 0, 0);
         let mut sizes: Vec<u64> = Vec::new();

@@ -21,7 +21,7 @@ pub(super) struct Column<T> {
     /// The memory limit of the parts, and their current memory, in bytes.
     memory_bytes: usize,
     held_bytes: usize,
-    parts: Vec<Part<T>>,
+    parts: Vec<ColumnChunk<T>>,
     /// Items after the last part: many small additions become one file.
     pending: Vec<T>,
     len: u32,
@@ -29,7 +29,7 @@ pub(super) struct Column<T> {
 
 /// A contiguous part of the items.
 #[derive(Debug)]
-struct Part<T> {
+struct ColumnChunk<T> {
     start: u32,
     len: u32,
     held: Held<T>,
@@ -92,7 +92,7 @@ impl<T: Packed> Column<T> {
             items.into_iter().try_for_each(|item| blocks.push(item))?;
             blocks.finish()?
         };
-        self.parts.push(Part { start: self.len - len, len, held });
+        self.parts.push(ColumnChunk { start: self.len - len, len, held });
         // New parts have one size, so files merge like the digits of a binary counter: there are few
         // files, and each item is copied a logarithmic number of times.
         while let [.., before, last] = &self.parts[..]
@@ -100,7 +100,7 @@ impl<T: Packed> Column<T> {
             && last.held.map().is_some()
             && before.len <= last.len
         {
-            let merged = Part::merge(before, last, &self.work)?;
+            let merged = ColumnChunk::merge(before, last, &self.work)?;
             self.parts.truncate(self.parts.len() - 2);
             self.parts.push(merged);
         }
@@ -196,9 +196,13 @@ impl Blocks {
     }
 }
 
-impl<T: Packed> Part<T> {
+impl<T: Packed> ColumnChunk<T> {
     /// Merges two adjacent parts into one file.
-    fn merge(before: &Part<T>, last: &Part<T>, work: &Workspace) -> Result<Part<T>> {
+    fn merge(
+        before: &ColumnChunk<T>,
+        last: &ColumnChunk<T>,
+        work: &Workspace,
+    ) -> Result<ColumnChunk<T>> {
         let mut blocks = Blocks::new(work)?;
         for part in [before, last] {
             // Checked before the copy: new checksums over damaged bytes would hide the damage.
@@ -208,7 +212,7 @@ impl<T: Packed> Part<T> {
                 blocks.push(T::take(packed).or_bug("a packed item has all its bytes")?)?;
             }
         }
-        Ok(Part { start: before.start, len: before.len + last.len, held: blocks.finish()? })
+        Ok(ColumnChunk { start: before.start, len: before.len + last.len, held: blocks.finish()? })
     }
 
     /// Checks that the written bytes are unchanged.

@@ -11,7 +11,7 @@
 use super::clustering::Clustering;
 use super::column::Column;
 use super::gather::each_page;
-use super::items::{Bearer, Document, Member, Sketched, Unread};
+use super::items::{Document, Member, Sketched, UnrankedPage, Unread};
 use super::leaders::{Leaders, Nodes};
 use super::places::Places;
 use crate::bug::OrBug;
@@ -81,7 +81,7 @@ pub(super) fn members(
             && let Some(document) = documents.next()?
         {
             let Document { page, place, fingerprint, class, sketch, .. } = document;
-            let bearer = Bearer { fingerprint, page, place, class };
+            let bearer = UnrankedPage { fingerprint, page, place, class };
             match sketch {
                 Some(sketch) => batch.push(position, bearer, sketch),
                 None => {
@@ -116,8 +116,8 @@ pub(super) fn members(
     Ok((members.finish()?, alone + leaders.len()))
 }
 
-fn member(leader: u32, bearer: &Bearer, (apart, leads): (u16, bool)) -> Member {
-    let Bearer { fingerprint, page, place, class } = *bearer;
+fn member(leader: u32, bearer: &UnrankedPage, (apart, leads): (u16, bool)) -> Member {
+    let UnrankedPage { fingerprint, page, place, class } = *bearer;
     Member { leader, follows: !leads, apart, page, place, fingerprint, class }
 }
 
@@ -125,13 +125,13 @@ fn member(leader: u32, bearer: &Bearer, (apart, leads): (u16, bool)) -> Member {
 #[derive(Default)]
 struct Batch {
     /// The position of each in order of rank, and its data without the text.
-    bearers: Vec<(u32, Bearer)>,
+    bearers: Vec<(u32, UnrankedPage)>,
     fingerprints: Vec<u64>,
     texts: Vec<BitSketch>,
 }
 
 impl Batch {
-    fn push(&mut self, position: u32, bearer: Bearer, sketch: BitSketch) {
+    fn push(&mut self, position: u32, bearer: UnrankedPage, sketch: BitSketch) {
         self.bearers.push((position, bearer));
         self.fingerprints.push(bearer.fingerprint);
         self.texts.push(sketch);

@@ -8,7 +8,7 @@
 
 use super::clustering::Clustering;
 use super::column::Column;
-use super::items::{Bearer, Capture, Member, Node, Settled};
+use super::items::{Capture, Member, Node, Settled, UnrankedPage};
 use super::leaders::{Belongs, Leaders, Nodes};
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
@@ -78,7 +78,7 @@ pub(super) fn nodes(
     mut captures: Sorted<Capture>,
     work: &Workspace,
     progress: &Progress,
-) -> Result<(Sorted<Node>, u64, Spooled<Bearer>)> {
+) -> Result<(Sorted<Node>, u64, Spooled<UnrankedPage>)> {
     let (mut nodes, mut bearers) = (work.sorter(4), work.spool(4));
     let (mut last, mut count) = (None, 0);
     while let Some(Capture { fingerprint, rank, page, place, class }) = captures.next()? {
@@ -93,7 +93,7 @@ pub(super) fn nodes(
             }
         }
         // A spool is enough: captures already come by fingerprint, and by rank within one.
-        bearers.push(Bearer { fingerprint, page, place, class })?;
+        bearers.push(UnrankedPage { fingerprint, page, place, class })?;
     }
     Ok((nodes.finish()?, count, bearers.finish()?))
 }
@@ -138,14 +138,14 @@ pub(super) fn settled(
 
 /// The pages of each leader.
 pub(super) fn members(
-    bearers: &Spooled<Bearer>,
+    bearers: &Spooled<UnrankedPage>,
     mut settled: Sorted<Settled>,
     work: &Workspace,
 ) -> Result<Sorted<Member>> {
     let mut sorter = work.sorter(2);
     let mut bearers = bearers.read();
     let mut of = None;
-    while let Some(Bearer { fingerprint, page, place, class }) = bearers.next()? {
+    while let Some(UnrankedPage { fingerprint, page, place, class }) = bearers.next()? {
         // A merge join by fingerprint: `settled` has one item for each run of bearers.
         if of.is_none_or(|of: Settled| of.fingerprint != fingerprint) {
             of = settled.next()?;
@@ -162,12 +162,12 @@ pub(super) fn members(
 
 /// The distinct fingerprints in order, and the number of pages of each.
 pub(super) fn fingerprints(
-    bearers: &Spooled<Bearer>,
+    bearers: &Spooled<UnrankedPage>,
     work: &Workspace,
 ) -> Result<(Column<u64>, Vec<u32>)> {
     let (mut column, mut pages) = (Column::new(work, work.part(8)), Vec::new());
     let (mut reader, mut last) = (bearers.read(), None);
-    while let Some(Bearer { fingerprint, .. }) = reader.next()? {
+    while let Some(UnrankedPage { fingerprint, .. }) = reader.next()? {
         if last == Some(fingerprint) {
             // The counts stay in memory, 4 bytes for each fingerprint. Only the column may go to a
             // file.

@@ -20,7 +20,7 @@ pub(super) struct Capture {
 
 /// A page without its rank; ordered by fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Bearer {
+pub(super) struct UnrankedPage {
     pub(super) fingerprint: u64,
     pub(super) page: u32,
     pub(super) place: u64,
@@ -144,7 +144,7 @@ macro_rules! packed {
 }
 
 packed!(Capture, 49, fingerprint, rank, page, place, class);
-packed!(Bearer, 25, fingerprint, page, place, class);
+packed!(UnrankedPage, 25, fingerprint, page, place, class);
 packed!(Node, 36, rank, page, fingerprint);
 packed!(Settled, 19, fingerprint, leader, apart, page);
 packed!(Member, 32, leader, follows, apart, page, place, fingerprint, class);

@@ -34,7 +34,7 @@ const BLOCK_WORDS: usize = (BLOCK_BITS / u64::BITS) as usize;
 #[derive(Debug, Default)]
 pub(super) struct Places {
     /// By component, then by the numbers of pages.
-    parts: BTreeMap<u32, Part>,
+    parts: BTreeMap<u32, ComponentBits>,
     len: u32,
     last: Option<u64>,
 }
@@ -65,7 +65,7 @@ impl Places {
 
 /// A bit for each page of a component.
 #[derive(Debug, Default)]
-struct Part {
+struct ComponentBits {
     // A bit vector with rank: a count of 32 bits for each block of 512 adds a sixteenth.
     words: Vec<u64>,
     /// The number of pages before each block.
@@ -80,7 +80,7 @@ fn halves(place: u64) -> (u32, u32) {
     ((place >> 32) as u32, place as u32)
 }
 
-impl Part {
+impl ComponentBits {
     /// Sets the bit of a page after all others, with the number of pages before it.
     fn set(&mut self, page: u32, before: u32) -> Result<(), Bug> {
         let block = (page / BLOCK_BITS) as usize;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn numbers_are_those_of_a_plain_count() {
         for step in [1, 2, 7, 63, 64, 65, 500, 513, 5000] {
-            let mut part = Part::default();
+            let mut part = ComponentBits::default();
             let pages: Vec<u32> = (0..40).map(|n| n * step + n % 3).collect();
             let pages: std::collections::BTreeSet<u32> = pages.into_iter().collect();
             for (number, page) in (5..).zip(&pages) {

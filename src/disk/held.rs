@@ -6,23 +6,23 @@ use super::DiskFile;
 
 /// A copy of a file in memory, for reading.
 #[derive(Debug)]
-pub(crate) struct Held(Vec<u8>);
+pub(crate) struct FileCopy(Vec<u8>);
 
-impl Held {
+impl FileCopy {
     /// Reads a whole file into memory.
     ///
     /// # Errors
     ///
     /// If it cannot be read.
-    pub(crate) fn copy(file: &dyn DiskFile) -> io::Result<Held> {
+    pub(crate) fn copy(file: &dyn DiskFile) -> io::Result<FileCopy> {
         let len = usize::try_from(file.size()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let mut bytes = vec![0; len];
         file.read_at(0, &mut bytes)?;
-        Ok(Held(bytes))
+        Ok(FileCopy(bytes))
     }
 }
 
-impl DiskFile for Held {
+impl DiskFile for FileCopy {
     fn size(&self) -> io::Result<u64> {
         Ok(self.0.len() as u64)
     }

@@ -31,7 +31,7 @@ pub use contract::{Access, Disk, DiskFile, Holder, Lock, LockGuard, Locked};
 pub(crate) use extents::create;
 pub use file::Failure;
 pub use file::{NewFile, Scratch, ScratchMap};
-pub(crate) use held::Held;
+pub(crate) use held::FileCopy;
 #[cfg(any(test, feature = "internals", feature = "metrics"))]
 pub use layer::DiskLayer;
 pub use location::Location;

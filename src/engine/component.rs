@@ -9,7 +9,9 @@ use super::memtable::{Inner, Memtable, PageOf};
 use crate::bug::Bug;
 use crate::error::{Error, Result};
 use crate::layout::Delta;
-use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, Prefix, Seen, is_of_version};
+use crate::page::{
+    Changes, Content, Entry, EpochInfo, Head, PageHistory, Prefix, Seen, is_of_version,
+};
 use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 use crate::time::Time;
@@ -269,16 +271,16 @@ impl PageIn<'_> {
 
     /// The page with its change statistics, including the data of older components, as far as they
     /// are known without reading its history.
-    fn course(&self, epochs: &[EpochInfo]) -> Result<Course> {
+    fn course(&self, epochs: &[EpochInfo]) -> Result<PageHistory> {
         match self {
             PageIn::Segment { page: None, .. } | PageIn::Memtable { page: None, .. } => {
-                Ok(Course::default())
+                Ok(PageHistory::default())
             }
             PageIn::Segment { live, page: Some(page), .. } => {
                 // A record always has its statistics. A memtable lacks them after a late visit,
                 // until the next seal.
                 let changes = page.record.changes(epochs).ok_or_else(|| live.unreadable())?;
-                Ok(Course { head: live.head(page)?, changes: Some(changes) })
+                Ok(PageHistory { head: live.head(page)?, changes: Some(changes) })
             }
             PageIn::Memtable { inner, page: Some(page), sequence, .. } => {
                 Ok(inner.page(*page).course_at(*sequence, epochs))
@@ -382,7 +384,7 @@ pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>
     parts: impl Fn() -> I,
     epochs: &[EpochInfo],
 ) -> Result<Option<Changing>> {
-    let mut course = Course::default();
+    let mut course = PageHistory::default();
     page_across(&key, parts(), |page| {
         course = page.course(epochs)?;
         Ok::<_, Error>(ControlFlow::Break(()))

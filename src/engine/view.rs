@@ -18,7 +18,7 @@ use crate::disk::Disk;
 use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::order::sort_few_by_key;
-use crate::page::{Changes, Content, Course, Entry, InForce, InForceVisit, Visit};
+use crate::page::{Changes, Content, Entry, InForce, InForceVisit, PageHistory, Visit};
 use crate::segment::{PartOfPage, page_across};
 use crate::time::Time;
 
@@ -159,7 +159,7 @@ impl View {
     pub(crate) fn known_in_segments(
         &self,
         lookups: &[Lookup<'_>],
-        mut found: impl FnMut(usize, PageLocation, Course) -> Result<(), Bug>,
+        mut found: impl FnMut(usize, PageLocation, PageHistory) -> Result<(), Bug>,
     ) -> Result<()> {
         let mut order: Vec<(u64, usize)> =
             lookups.iter().enumerate().map(|(place, lookup)| (lookup.hash, place)).collect();
@@ -174,7 +174,7 @@ impl View {
                     PageLocation { component: ComponentId::Segment(number), page: page.ordinal };
                 let changes = page.record.changes(&self.epochs);
                 let changes = Some(changes.ok_or_else(|| live.unreadable())?);
-                found(order[at].1, location, Course { head: live.head(&page)?, changes })?;
+                found(order[at].1, location, PageHistory { head: live.head(&page)?, changes })?;
                 answered[at] = true;
             }
             let mut answered = answered.into_iter();

@@ -1,6 +1,6 @@
 //! Counts the features of a text with very many features, in parts.
 
-use super::tally::Tally;
+use super::feature_counts::FeatureCounts;
 
 /// The most distinct features counted at a time: the capacity of a tally of 32 MiB.
 pub(super) const FEATURES_MAX: usize = (1 << 20) - 1;
@@ -11,28 +11,28 @@ pub(super) const FEATURES_MAX: usize = (1 << 20) - 1;
 /// the rest fits. The deferred features are counted when the text is read again. So each feature is
 /// counted over the whole text, in exactly one part, however small the parts become.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct FeaturePart {
     first: u64,
     last: u64,
     features_max: usize,
 }
 
-impl Part {
+impl FeaturePart {
     /// Returns the first part. It has all features if they fit.
-    pub(super) fn first(features_max: usize) -> Part {
-        Part { first: 0, last: u64::MAX, features_max }
+    pub(super) fn first(features_max: usize) -> FeaturePart {
+        FeaturePart { first: 0, last: u64::MAX, features_max }
     }
 
     /// Returns the part after this one; `None` after the last.
-    pub(super) fn next(self) -> Option<Part> {
+    pub(super) fn next(self) -> Option<FeaturePart> {
         let first = self.last.checked_add(1)?;
         // Twice as wide: where hashes are spread unevenly, those that are far apart are in few parts.
         let width = (self.last - self.first).saturating_mul(2).saturating_add(1);
-        Some(Part { first, last: first.saturating_add(width), ..self })
+        Some(FeaturePart { first, last: first.saturating_add(width), ..self })
     }
 
     /// Counts an occurrence of each hash in this part.
-    pub(super) fn count(&mut self, tally: &mut Tally, hashes: &[u64]) {
+    pub(super) fn count(&mut self, tally: &mut FeatureCounts, hashes: &[u64]) {
         for hash in hashes {
             if (self.first..=self.last).contains(hash) {
                 tally.add_all(&[*hash]);
@@ -61,9 +61,9 @@ mod tests {
         ) {
             let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
             hashes.iter().for_each(|hash| *expected.entry(*hash).or_default() += 1);
-            let mut tally = Tally::new();
+            let mut tally = FeatureCounts::new();
             let mut found = BTreeMap::new();
-            let mut part = Some(Part::first(features_max));
+            let mut part = Some(FeaturePart::first(features_max));
             while let Some(mut of) = part {
                 hashes.chunks(7).for_each(|some| of.count(&mut tally, some));
                 prop_assert!(tally.len() <= features_max);

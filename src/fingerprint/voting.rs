@@ -2,14 +2,14 @@
 
 use super::choices::{Fields, Hash};
 use super::document::{Document, Marks};
+use super::feature_counts::FeatureCounts;
 use super::fixed::scaled;
 use super::frequencies::Frequencies;
 use super::grams::Grams;
 use super::kernel::Kernel;
-use super::part::{FEATURES_MAX, Part};
+use super::part::{FEATURES_MAX, FeaturePart};
 use super::recipe::Recipe;
 use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
-use super::tally::Tally;
 use super::weights::Weights;
 use crate::fingerprint::error::Result;
 
@@ -26,7 +26,7 @@ pub(super) struct Voting {
     /// The processing of features, from the recipe. It is checked for each batch: a check for each
     /// feature would be slower.
     taking: Taking,
-    tally: Tally,
+    tally: FeatureCounts,
     /// Features with the offsets of their words, if positions matter.
     placed: Vec<(u64, usize)>,
     /// The most distinct features counted at a time, if the text can be read several times.
@@ -59,7 +59,7 @@ impl Voting {
                 false if recipe.is_plain() => Taking::Vote,
                 false => Taking::Count,
             },
-            tally: Tally::new(),
+            tally: FeatureCounts::new(),
             placed: Vec::new(),
             features_max: FEATURES_MAX,
             weights: Weights::new(recipe.counts),
@@ -141,7 +141,7 @@ impl Voting {
 
     /// Lets the features of a text vote with weights by count, and returns the heaviest weight.
     fn vote_parts_by_count(&mut self, grams: &mut Grams, text: &str) -> u64 {
-        let (mut part, mut heaviest) = (Some(Part::first(self.features_max)), 0);
+        let (mut part, mut heaviest) = (Some(FeaturePart::first(self.features_max)), 0);
         while let Some(of) = part {
             part = self.count(grams, text, of);
             heaviest = heaviest.max(vote_by_count(&self.recipe, &self.tally, &mut self.vote));
@@ -158,7 +158,7 @@ impl Voting {
         text: &str,
         frequencies: Option<&dyn Frequencies>,
     ) -> Result<u64> {
-        let (all, features_max) = (Part::first(self.features_max), self.features_max);
+        let (all, features_max) = (FeaturePart::first(self.features_max), self.features_max);
         let mut part = self.count(grams, text, all);
         let mut heaviest = self.weights.weigh(&self.recipe, &self.tally, frequencies)?;
         let in_parts = part.is_some();
@@ -184,7 +184,12 @@ impl Voting {
     }
 
     /// Counts a part of the features of a text, and returns the next part.
-    fn count(&mut self, grams: &mut Grams, text: &str, mut part: Part) -> Option<Part> {
+    fn count(
+        &mut self,
+        grams: &mut Grams,
+        text: &str,
+        mut part: FeaturePart,
+    ) -> Option<FeaturePart> {
         let tally = &mut self.tally;
         grams.push(text, |hashes, _| part.count(tally, hashes));
         grams.finish(|hashes, _| part.count(tally, hashes));
@@ -226,7 +231,7 @@ impl Voting {
 }
 
 /// Lets features vote with weights by count, and returns the largest weight.
-fn vote_by_count(recipe: &Recipe, tally: &Tally, vote: &mut Simhash) -> u64 {
+fn vote_by_count(recipe: &Recipe, tally: &FeatureCounts, vote: &mut Simhash) -> u64 {
     let mut most = 0;
     for feature in tally.features() {
         most = most.max(feature.count);

@@ -1,12 +1,12 @@
 //! The weights of the features of a document.
 
 use super::choices::{Counts, Rarity, Scaling};
+use super::feature_counts::FeatureCounts;
 use super::fixed::{self, ONE, WEIGHT_MAX};
 use super::frequencies::{Frequencies, look_up};
 use super::kernel::Weighed;
 use super::recipe::Recipe;
 use super::simhash::Simhash;
-use super::tally::Tally;
 use crate::bug::OrBug;
 use crate::fingerprint::error::Result;
 
@@ -83,7 +83,7 @@ impl Weights {
     pub(super) fn weigh(
         &mut self,
         recipe: &Recipe,
-        tally: &Tally,
+        tally: &FeatureCounts,
         table: Option<&dyn Frequencies>,
     ) -> Result<u128> {
         let Weights { by_count, hashes, frequencies, unscaled, .. } = self;
@@ -117,7 +117,7 @@ impl Weights {
     /// Scales the weights of these features for a vote, given the heaviest weight of all. Features
     /// without weight, or left out by the recipe, are dropped.
     #[expect(clippy::expect_used, reason = "the heaviest has been made to fit")]
-    pub(super) fn scale(&mut self, recipe: &Recipe, tally: &Tally, heaviest: u128) {
+    pub(super) fn scale(&mut self, recipe: &Recipe, tally: &FeatureCounts, heaviest: u128) {
         let Weights { unscaled, weighed, .. } = self;
         weighed.clear();
         // If a weight is too heavy for a vote, all weights are reduced together.

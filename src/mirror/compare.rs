@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::answer::{Mirror, MirrorExample, MirrorSite};
-use super::lot::Lot;
+use super::hash_sample::HashSample;
 use super::paths::Paths;
 use super::sample::path_hash;
 use super::sites::Listed;
@@ -92,8 +92,8 @@ struct Met {
     first_to_change: [u64; 2],
     /// How much later the second side was, for a sample of the paths that are known to have
     /// changed.
-    later: Lot<i64>,
-    examples: Lot<([String; 2], u32)>,
+    later: HashSample<i64>,
+    examples: HashSample<([String; 2], u32)>,
 }
 
 /// Adds to the counts of both sides.
@@ -139,7 +139,7 @@ impl Met {
     /// The lag of the other side, in milliseconds: the median over the paths that are known to have
     /// changed.
     fn lag(&mut self, leads: usize) -> Option<i64> {
-        let later = std::mem::replace(&mut self.later, Lot::new(0)).drawn();
+        let later = std::mem::replace(&mut self.later, HashSample::new(0)).drawn();
         let sign = if leads == 0 { 1 } else { -1 };
         // A median, because a few pages that were found late would distort a mean.
         let mut later: Vec<i64> = later.map(|(_, later)| sign * later).collect();
@@ -170,8 +170,8 @@ impl Comparing<'_> {
             outdated: [0; 2],
             first: [0; 2],
             first_to_change: [0; 2],
-            later: Lot::new(LAGS),
-            examples: Lot::new(EXAMPLES),
+            later: HashSample::new(LAGS),
+            examples: HashSample::new(EXAMPLES),
         };
         let (mut one, mut other) =
             (Side::new(self, one, progress)?, Side::new(self, other, progress)?);

@@ -22,7 +22,7 @@ mod answer;
 mod candidates;
 mod compare;
 mod families;
-mod lot;
+mod hash_sample;
 mod mirroring;
 mod paths;
 mod sample;

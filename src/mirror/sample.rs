@@ -3,7 +3,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::lot::Lot;
+use super::hash_sample::HashSample;
 use super::sites::{Listed, SitesWriter};
 use crate::bug::OrBug;
 use crate::error::Result;
@@ -85,8 +85,8 @@ struct Open {
     len: usize,
     deep: u8,
     paths: u64,
-    by_path: Lot<()>,
-    by_print: Lot<()>,
+    by_path: HashSample<()>,
+    by_print: HashSample<()>,
 }
 
 /// Samples all sites from their paths in SURT order. The paths of a site are contiguous, and all
@@ -129,7 +129,7 @@ impl Sampler {
                 // Before `address` is replaced: the keys of closed sites are prefixes of the last
                 // address.
                 self.close(sites)?;
-                let (by_path, by_print) = (Lot::new(SAMPLE), Lot::new(SAMPLE));
+                let (by_path, by_print) = (HashSample::new(SAMPLE), HashSample::new(SAMPLE));
                 self.open.push(Open { len, deep, paths: 0, by_path, by_print });
             }
             sites += 1;

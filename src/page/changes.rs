@@ -1,6 +1,6 @@
 //! How a page changes, summed up from its visits.
 
-use super::compare::Found;
+use super::compare::VisitChange;
 use crate::recrawl::{Change, Comparison, Recent, Summary, mean_step};
 use crate::time::Time;
 
@@ -87,7 +87,7 @@ pub struct LastChange {
 pub(super) struct Comparing {
     /// When the two visits were: one after the other.
     pub(super) times: (i64, i64),
-    pub(super) found: Found,
+    pub(super) found: VisitChange,
     /// When the page was last modified, according to the later visit.
     pub(super) modified: Option<i64>,
 }
@@ -254,23 +254,23 @@ impl Changes {
     /// Adds a comparison of two visits at different times.
     pub(super) fn push(&mut self, comparing: Comparing) {
         let interval = comparing.interval();
-        self.bits = self.bits << 1 | u64::from(comparing.found != Found::Unchanged);
+        self.bits = self.bits << 1 | u64::from(comparing.found != VisitChange::Unchanged);
         match (comparing.found, comparing.dated()) {
-            (Found::Unchanged, _) => {
+            (VisitChange::Unchanged, _) => {
                 self.unchanged += 1;
                 self.unchanged_ms += interval;
             }
-            (Found::Changed(distance), Some(then)) => {
+            (VisitChange::Changed(distance), Some(then)) => {
                 self.dated += 1;
                 self.dated_ms += interval;
                 self.quiet_ms += comparing.times.1.abs_diff(then).min(interval);
                 self.note(Time(then), distance);
             }
-            (Found::Changed(distance), None) => {
+            (VisitChange::Changed(distance), None) => {
                 *self.add(interval, |changes| &mut changes.changed) += 1;
                 self.note(Time(comparing.times.1), distance);
             }
-            (Found::Returned(distance), _) => {
+            (VisitChange::Returned(distance), _) => {
                 *self.add(interval, |changes| &mut changes.returned) += 1;
                 self.note(Time(comparing.times.1), distance);
             }
@@ -385,7 +385,11 @@ mod tests {
 
     fn dated(times: (i64, i64), modified: i64) -> Changes {
         let mut changes = Changes::default();
-        changes.push(Comparing { times, found: Found::Changed(Some(5)), modified: Some(modified) });
+        changes.push(Comparing {
+            times,
+            found: VisitChange::Changed(Some(5)),
+            modified: Some(modified),
+        });
         changes
     }
 
@@ -425,17 +429,17 @@ mod tests {
             times.for_each(|times| changes.push(Comparing { times, found, modified: None }));
             changes.changes()
         };
-        assert_eq!(push(Found::Changed(None), 127), 127);
-        assert_eq!(push(Found::Changed(None), 1), 64);
-        assert_eq!(push(Found::Unchanged, 64 * 7), 0);
+        assert_eq!(push(VisitChange::Changed(None), 127), 127);
+        assert_eq!(push(VisitChange::Changed(None), 1), 64);
+        assert_eq!(push(VisitChange::Unchanged, 64 * 7), 0);
     }
 
-    fn found() -> impl Strategy<Value = Found> {
+    fn found() -> impl Strategy<Value = VisitChange> {
         prop_oneof![
-            3 => Just(Found::Unchanged),
-            2 => (0..65u32).prop_map(|bits| Found::Changed(Some(bits))),
-            1 => Just(Found::Changed(None)),
-            2 => Just(Found::Returned(None)),
+            3 => Just(VisitChange::Unchanged),
+            2 => (0..65u32).prop_map(|bits| VisitChange::Changed(Some(bits))),
+            1 => Just(VisitChange::Changed(None)),
+            2 => Just(VisitChange::Returned(None)),
         ]
     }
 

@@ -9,7 +9,7 @@ use crate::time::Time;
 
 /// The result of comparing a visit with the last visit that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum VisitChange {
     /// The page is unchanged, or has a minor change.
     Unchanged,
     /// The page changed to a new version, by this many bits if known.
@@ -41,29 +41,29 @@ impl Head {
         visit: &Visit,
         also: &[Content],
         epochs: &[EpochInfo],
-    ) -> Option<Found> {
+    ) -> Option<VisitChange> {
         self.settled?;
         let was_gone = self.gone();
         match &visit.seen {
             Seen::Failed => None,
-            Seen::Gone if was_gone => Some(Found::Unchanged),
-            Seen::Gone => Some(Found::Changed(None)),
-            Seen::NotModified { .. } if was_gone => Some(Found::Returned(None)),
-            Seen::NotModified { .. } => Some(Found::Unchanged),
+            Seen::Gone if was_gone => Some(VisitChange::Unchanged),
+            Seen::Gone => Some(VisitChange::Changed(None)),
+            Seen::NotModified { .. } if was_gone => Some(VisitChange::Returned(None)),
+            Seen::NotModified { .. } => Some(VisitChange::Unchanged),
             Seen::Content(content) => {
                 self.find_content(&SeenContent { content, also, epochs }, was_gone)
             }
         }
     }
 
-    fn find_content(&self, seen: &SeenContent<'_>, was_gone: bool) -> Option<Found> {
+    fn find_content(&self, seen: &SeenContent<'_>, was_gone: bool) -> Option<VisitChange> {
         let bits = self.newest_distance(seen.deciding());
         if !was_gone {
             if self.last_version().any(|v| have_digest(&v.content, seen.content)) {
-                return Some(Found::Unchanged);
+                return Some(VisitChange::Unchanged);
             }
             match bits {
-                Some(by) if is_minor(seen.epochs, by) => return Some(Found::Unchanged),
+                Some(by) if is_minor(seen.epochs, by) => return Some(VisitChange::Unchanged),
                 None if !self.last_version().any(|v| seen.is_other_without(&v.content)) => {
                     return None;
                 }
@@ -72,7 +72,7 @@ impl Head {
         }
         let bits = bits.map(|by| by.bits);
         let back = self.earlier().any(|v| seen.likeness(&v.content).is_some());
-        Some(if back { Found::Returned(bits) } else { Found::Changed(bits) })
+        Some(if back { VisitChange::Returned(bits) } else { VisitChange::Changed(bits) })
     }
 
     /// The best match of a content among the earlier versions in the head, with the time when that

@@ -124,33 +124,33 @@ fn of(entry: &Entry) -> (Time, Option<Digest>) {
 
 /// A page and its change statistics, as far as they are known without reading its entries again.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct PageHistory {
     pub(crate) head: Option<Head>,
     /// `None` after a late entry: the statistics must then be computed [again](Changes::of).
     pub(crate) changes: Option<Changes>,
 }
 
-impl Default for Course {
+impl Default for PageHistory {
     /// An unknown page.
-    fn default() -> Course {
-        Course { head: None, changes: Some(Changes::default()) }
+    fn default() -> PageHistory {
+        PageHistory { head: None, changes: Some(Changes::default()) }
     }
 }
 
-impl Course {
+impl PageHistory {
     /// The history of a page with exactly these entries, in order.
-    pub(crate) fn of(entries: &[Entry], epochs: &[EpochInfo]) -> Course {
+    pub(crate) fn of(entries: &[Entry], epochs: &[EpochInfo]) -> PageHistory {
         let Fold { mut head, changes } = Fold::of(entries, epochs);
         // A property may be older than the first visit; it counts from that visit on.
         let given = entries.iter().filter(|entry| entry.property().is_some());
         given.for_each(|entry| Head::absorb_into(&mut head, *entry));
-        Course { head, changes: Some(changes) }
+        PageHistory { head, changes: Some(changes) }
     }
 
     /// Adds entries in order of arrival. A visit is in order if it comes after all visits that did
     /// not fail; a restatement, if it directly follows its visit.
     pub(crate) fn follow(&mut self, arrivals: &[Entry], epochs: &[EpochInfo]) {
-        let Course { head, changes } = self;
+        let PageHistory { head, changes } = self;
         // The visit that was the first of its time, and was compared.
         let mut opened = None;
         let mut rest = arrivals;

@@ -33,8 +33,8 @@ pub use entry::{Entry, Restated};
 pub use epoch::EpochOptions;
 pub use epoch::{Epoch, EpochInfo, Role, RoleError};
 pub(crate) use epoch::{in_use, known};
-pub(crate) use fold::{Course, restated};
 pub(crate) use fold::{InForceVisit, retain_in_force, version_of};
+pub(crate) use fold::{PageHistory, restated};
 pub use head::HISTORY_WINDOW;
 pub(crate) use head::PageState;
 pub(crate) use head::{

@@ -12,7 +12,7 @@ use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::{
-    Content, Course, Entry, Epoch, EpochInfo, Prefix, Verdict, in_force_on, surt, version_of,
+    Content, Entry, Epoch, EpochInfo, PageHistory, Prefix, Verdict, in_force_on, surt, version_of,
     visit_verdict,
 };
 use crate::time::Time;
@@ -282,7 +282,7 @@ impl ExactDiff {
 /// The difference of a page; `None` if its version in force is equal on both sides.
 fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
     let Pair { url, before, after } = pair;
-    let head = Course::of(&before, epochs).head;
+    let head = PageHistory::of(&before, epochs).head;
     let had = in_force_on(head.as_ref()).first().copied();
     let Some(visit) = version_of(&after) else {
         let (verdict, priority, seen) = (Verdict::Gone, 0.0, None);

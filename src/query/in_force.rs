@@ -116,7 +116,7 @@ impl InForceFilter {
         parts: impl IntoIterator<Item = Result<PageIn<'v>>>,
         entries: &dyn Fn() -> Result<Vec<Entry>>,
         without: &mut u64,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<SelectedVersion>> {
         let mut known = Known::default();
         known.take_in(key, parts)?;
         let Some(head) = known.head else { return Ok(None) };
@@ -132,7 +132,7 @@ impl InForceFilter {
             *without += u64::from(!in_force.is_empty());
             return Ok(None);
         };
-        Ok(Some(Found { head, content, fingerprint, class, location: known.location }))
+        Ok(Some(SelectedVersion { head, content, fingerprint, class, location: known.location }))
     }
 
     /// The relevant entries of a page that has these parts in components.
@@ -156,7 +156,7 @@ impl InForceFilter {
     ) -> Result<Option<InForcePage>> {
         let entries = || self.entries(&key, parts());
         let Some(found) = self.found(&key, parts(), &entries, without)? else { return Ok(None) };
-        let Found { head, fingerprint, class, location, .. } = found;
+        let SelectedVersion { head, fingerprint, class, location, .. } = found;
         let url = url()?;
         let since = since(&head, &entries)?;
         let weight = head.properties.weight();
@@ -191,7 +191,7 @@ impl InForceFilter {
 }
 
 /// The version in force of a selected page.
-struct Found {
+struct SelectedVersion {
     /// At the selected time.
     head: Head,
     content: Content,
@@ -203,7 +203,11 @@ struct Found {
 
 impl InForceScan {
     /// Returns the version in force of the scan's current page, if it is selected.
-    fn found(filter: &InForceFilter, scan: &Scan, without: &mut u64) -> Result<Option<Found>> {
+    fn found(
+        filter: &InForceFilter,
+        scan: &Scan,
+        without: &mut u64,
+    ) -> Result<Option<SelectedVersion>> {
         let entries = || InForceScan::entries(filter, scan);
         filter.found(|| scan.key(), scan.parts(), &entries, without)
     }
@@ -239,8 +243,12 @@ impl InForceScan {
         })
     }
 
-    fn versions(filter: &InForceFilter, scan: &Scan, found: &Found) -> Result<InForceVersions> {
-        let Found { head, fingerprint, .. } = found;
+    fn versions(
+        filter: &InForceFilter,
+        scan: &Scan,
+        found: &SelectedVersion,
+    ) -> Result<InForceVersions> {
+        let SelectedVersion { head, fingerprint, .. } = found;
         let url = scan.url()?.to_owned();
         let since = since(head, &|| InForceScan::entries(filter, scan))?;
         let mut versions = vec![InForceVersion { fingerprint: *fingerprint, since }];

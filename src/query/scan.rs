@@ -57,7 +57,7 @@ enum Stream {
 }
 
 /// The location of a page in a component: its number in a memtable, or its record.
-enum Taken {
+enum ComponentPage {
     Segment(RecordPlace),
     Memtable(u32),
 }
@@ -166,11 +166,11 @@ impl Stream {
     }
 
     /// The data of a page in the component at its location, as of an operation.
-    fn page(&self, taken: Option<&Taken>, sequence: u64) -> Result<PageIn<'_>> {
+    fn page(&self, taken: Option<&ComponentPage>, sequence: u64) -> Result<PageIn<'_>> {
         Ok(match self {
             Stream::Segment { number, live, cursor } => {
                 let page = match taken {
-                    Some(Taken::Segment(place)) => Some(cursor.taken_page(place)?),
+                    Some(ComponentPage::Segment(place)) => Some(cursor.taken_page(place)?),
                     _ => None,
                 };
                 PageIn::Segment { number: *number, live, page }
@@ -178,7 +178,7 @@ impl Stream {
             Stream::Memtable(MemtablePages { id, memtable, .. }) => {
                 let inner = memtable.read();
                 let page = match taken {
-                    Some(Taken::Memtable(number)) => Some(*number),
+                    Some(ComponentPage::Memtable(number)) => Some(*number),
                     _ => None,
                 };
                 let page = page.filter(|number| inner.page(*number).is_here(sequence));
@@ -189,7 +189,7 @@ impl Stream {
 }
 
 impl Pages for Stream {
-    type Page = Taken;
+    type Page = ComponentPage;
 
     fn next_place(&self) -> Option<(&[u8], &[u8])> {
         match self {
@@ -200,13 +200,13 @@ impl Pages for Stream {
         }
     }
 
-    fn take(&mut self) -> Result<Taken> {
+    fn take(&mut self) -> Result<ComponentPage> {
         match self {
-            Stream::Segment { cursor, .. } => cursor.take().map(Taken::Segment),
+            Stream::Segment { cursor, .. } => cursor.take().map(ComponentPage::Segment),
             Stream::Memtable(pages) => {
                 let number = pages.next.or_bug("who takes a page has seen that there is one")?;
                 pages.advance();
-                Ok(Taken::Memtable(number))
+                Ok(ComponentPage::Memtable(number))
             }
         }
     }

@@ -4,7 +4,7 @@ use super::decision::{Decision, NewPage, Reason};
 use super::due::Due;
 use super::in_order::Coming;
 use super::learned::Learned;
-use super::rows::Found;
+use super::rows::ComponentRow;
 use super::rules::Rule;
 use super::score::{Facts, Score, ScoreCache, Scorer, Stands, weight};
 use super::sources::Source;
@@ -102,7 +102,12 @@ impl Asked {
 
     /// Returns the last comparisons of a page, which its row does not hold. Reads the page only if
     /// the policy of its rule depends on the order of comparisons.
-    pub(super) fn recent(&self, source: &Source, found: &Found, rule: &Rule) -> Result<Recent> {
+    pub(super) fn recent(
+        &self,
+        source: &Source,
+        found: &ComponentRow,
+        rule: &Rule,
+    ) -> Result<Recent> {
         if !self.scorer.policy(rule).0.is_by_order() {
             return Ok(Recent::default());
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::decide::Asked;
 use super::hints::HintCursor;
-use super::rows::{Found, Part, part_of, parts, source_of};
+use super::rows::{ComponentRow, RowRange, part_of, parts, source_of};
 use super::rules::{RuleNumber, RulesByPage};
 use super::score::{ByWorth, Facts, Score, ScoreCache};
 use super::sources::{Source, sources};
@@ -73,13 +73,13 @@ pub(super) struct InOrder {
 pub(super) type RowPlace = (usize, Candidate);
 
 /// The position after the pages already returned.
-pub(super) struct After {
+pub(super) struct RowPosition {
     score: Score,
     /// For each component, the first page of equal score that was not returned.
     starts: Vec<u32>,
 }
 
-impl After {
+impl RowPosition {
     /// Whether this position is before a page of a component.
     pub(super) fn is_before(&self, component: usize, score: Score, page: u32) -> bool {
         // Equal scores go on in SURT order. Each component has its border as a page number, so no URL
@@ -171,11 +171,11 @@ impl InOrder {
     }
 
     /// Returns the position after a page.
-    fn after(&self, (component, candidate): RowPlace) -> Result<After> {
+    fn after(&self, (component, candidate): RowPlace) -> Result<RowPosition> {
         let url = source_of(&self.sources, component)?.url(candidate.page.0)?;
         let key = surt::key_of(&url);
         let starts = self.sources.iter().map(|source| source.after(&key, &url));
-        Ok(After { score: candidate.score, starts: starts.collect::<Result<_>>()? })
+        Ok(RowPosition { score: candidate.score, starts: starts.collect::<Result<_>>()? })
     }
 
     /// Returns the best candidate and its component.
@@ -223,7 +223,7 @@ pub(super) struct Among<'a> {
     pub(super) sources: &'a [Source],
     pub(super) held: &'a [RulesByPage],
     /// The pages returned already.
-    pub(super) after: Option<&'a After>,
+    pub(super) after: Option<&'a RowPosition>,
 }
 
 /// The best pages among the rows read so far.
@@ -293,7 +293,7 @@ impl<'a> Best<'a> {
     /// Selects the rows that may be among the best.
     fn sift(
         &mut self,
-        part: &Part<'_>,
+        part: &RowRange<'_>,
         component: usize,
         rows: &Rows<'_>,
         some: Range<usize>,
@@ -337,7 +337,7 @@ impl<'a> Best<'a> {
     /// Scores the page of one remaining row, and keeps it if it is among the best so far.
     fn weigh(
         &mut self,
-        part: &Part<'_>,
+        part: &RowRange<'_>,
         component: usize,
         rows: &Rows<'_>,
         nth: usize,
@@ -347,7 +347,7 @@ impl<'a> Best<'a> {
         let Sifted { at, by_worth, may_be_hinted } = self.sifted[self.left[nth]];
         let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);
         let source = source_of(sources, component)?;
-        let found = Found { hash, component, page, row };
+        let found = ComponentRow { hash, component, page, row };
         // `is_newest` comes last: where two pages have one hash, it reads URLs.
         if !row.known || !source.sees(page) || !part.is_newest(&found)? {
             return Ok(());

@@ -31,11 +31,11 @@ type Place = (Time, Vec<u8>, String);
 
 /// A cache of fingerprints that more pages have in force than are compared.
 #[derive(Debug, Default)]
-pub(super) struct Crowds(HashMap<(Epoch, u64), Crowd>);
+pub(super) struct Crowds(HashMap<(Epoch, u64), Representatives>);
 
 /// The representatives of one such fingerprint.
 #[derive(Debug)]
-struct Crowd {
+struct Representatives {
     /// The last representative in SURT order.
     last: (Vec<u8>, String),
     /// The representative that leads.
@@ -88,7 +88,7 @@ fn leader(
         if let Some(last) = last.filter(|last| is_before(last, lookup)) {
             let leader = first_of(snapshot, found, None)?.or_bug("one of several comes first")?;
             if unless.is_none() {
-                crowds.note(of, Crowd { last, leader: leader.clone() });
+                crowds.note(of, Representatives { last, leader: leader.clone() });
             }
             return Ok(Some(leader));
         }
@@ -178,7 +178,7 @@ fn is_before((key, url): &(Vec<u8>, String), lookup: &Lookup<'_>) -> bool {
     (key.as_slice(), url.as_str()) < (lookup.key(), lookup.url)
 }
 
-impl Crowd {
+impl Representatives {
     /// Whether all representatives come before the page, so that the fingerprint alone decides its
     /// leader.
     fn is_before(&self, lookup: &Lookup<'_>) -> bool {
@@ -187,7 +187,7 @@ impl Crowd {
 }
 
 impl Crowds {
-    fn note(&mut self, of: (Epoch, u64), crowd: Crowd) {
+    fn note(&mut self, of: (Epoch, u64), crowd: Representatives) {
         // A bounded cache: a dropped entry costs another search and changes no answer.
         if self.0.len() >= CROWDS {
             self.0.clear();

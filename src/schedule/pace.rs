@@ -119,7 +119,7 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
 fn fold<T: Default + Send>(
     sources: &[Source],
     last: u64,
-    take: impl Fn(&mut T, super::rows::Found) -> Result<()> + Sync,
+    take: impl Fn(&mut T, super::rows::ComponentRow) -> Result<()> + Sync,
 ) -> Result<Vec<T>> {
     let of_part = |(): &mut (), part: usize| {
         let mut came_to = T::default();

@@ -8,7 +8,7 @@ use super::due::Due;
 use super::in_order::rule_of;
 use super::leader::Crowds;
 use super::learned::{Learned, sample};
-use super::rows::{Found, each_page, part_of, source_of};
+use super::rows::{ComponentRow, each_page, part_of, source_of};
 use super::rules::{RuleNumber, RulesByPage};
 use super::score::{DAY_SECONDS, Facts, Of, ScoreCache, Scorer, bounded, interval};
 use super::sources::sources;
@@ -223,7 +223,7 @@ fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
         let mut kinds = Vec::new();
         let (from, upto) = part_of(last, part, PARTS);
         each_page(&sources, from, upto, |found| {
-            let Found { hash, component, page, row } = &found;
+            let ComponentRow { hash, component, page, row } = &found;
             let number = rule_of(&held, *component, *page)?;
             let rule = due.rules.get(number);
             let recent = &asked.recent(source_of(&sources, *component)?, &found, rule)?;

@@ -10,7 +10,7 @@ const PART_ROWS: u64 = 4096;
 
 /// A row of a page in one component.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct ComponentRow {
     pub(super) hash: u64,
     pub(super) component: usize,
     /// Its number in SURT order in the component.
@@ -19,7 +19,7 @@ pub(super) struct Found {
 }
 
 /// The rows of all components in a range of hashes.
-pub(super) struct Part<'s> {
+pub(super) struct RowRange<'s> {
     sources: &'s [Source],
     /// The rows of each component, the oldest component first.
     rows: Vec<Rows<'s>>,
@@ -33,7 +33,7 @@ pub(super) fn parts(
     sources: &[Source],
     first: u64,
     last: u64,
-) -> impl Iterator<Item = Result<Part<'_>>> {
+) -> impl Iterator<Item = Result<RowRange<'_>>> {
     let pages: u64 = sources.iter().map(Source::all_pages).sum();
     // 128 bits: a full range has 2^64 hashes, and the products below are larger. Hashes are uniform, so
     // the number of rows in a range is estimated and not counted.
@@ -48,11 +48,11 @@ pub(super) fn parts(
         let rows = sources.iter().map(|source| source.rows(from(part), upto));
         let rows = rows.collect::<Result<Vec<_>>>()?;
         let newest = Newest::new(sources, &rows);
-        Ok(Part { sources, rows, newest })
+        Ok(RowRange { sources, rows, newest })
     })
 }
 
-impl<'s> Part<'s> {
+impl<'s> RowRange<'s> {
     /// Returns the rows of each component, the oldest first.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, &Rows<'s>)> {
         self.rows.iter().enumerate()
@@ -62,12 +62,12 @@ impl<'s> Part<'s> {
     ///
     /// Reads URLs only if the hashes of rows cannot decide.
     #[inline]
-    pub(super) fn is_newest(&self, found: &Found) -> Result<bool> {
+    pub(super) fn is_newest(&self, found: &ComponentRow) -> Result<bool> {
         let newest = self.newest.as_ref();
         match newest.map(|newest| newest.location(found.component, found.hash)) {
-            None | Some(Standing::Newest) => Ok(true),
-            Some(Standing::Superseded) => Ok(false),
-            Some(Standing::Unclear) => self.is_newest_of_several(found),
+            None | Some(RowStatus::Newest) => Ok(true),
+            Some(RowStatus::Superseded) => Ok(false),
+            Some(RowStatus::Unclear) => self.is_newest_of_several(found),
         }
     }
 
@@ -75,11 +75,14 @@ impl<'s> Part<'s> {
     #[inline]
     pub(super) fn is_superseded(&self, component: usize, hash: u64) -> bool {
         let newest = self.newest.as_ref();
-        newest.is_some_and(|newest| newest.location(component, hash) == Standing::Superseded)
+        newest.is_some_and(|newest| newest.location(component, hash) == RowStatus::Superseded)
     }
 
     /// Whether no newer component has a row of the page; compares URLs.
-    fn is_newest_of_several(&self, Found { hash, component, page, .. }: &Found) -> Result<bool> {
+    fn is_newest_of_several(
+        &self,
+        ComponentRow { hash, component, page, .. }: &ComponentRow,
+    ) -> Result<bool> {
         let url = source_of(self.sources, *component)?.url(*page)?;
         // Components are in order of age: only those after this one can have a newer row.
         for (rows, source) in self.rows.iter().zip(self.sources).skip(component + 1) {
@@ -98,14 +101,14 @@ pub(super) fn each_page(
     sources: &[Source],
     first: u64,
     last: u64,
-    mut take: impl FnMut(Found) -> Result<()>,
+    mut take: impl FnMut(ComponentRow) -> Result<()>,
 ) -> Result<()> {
     for part in parts(sources, first, last) {
         let part = part?;
         for ((component, rows), source) in part.rows().zip(sources) {
             for at in 0..rows.len() {
                 let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);
-                let found = Found { hash, component, page, row };
+                let found = ComponentRow { hash, component, page, row };
                 // A row that is not known is no page, but it may supersede older rows of one.
                 if row.known && source.sees(page) && part.is_newest(&found)? {
                     take(found)?;
@@ -157,7 +160,7 @@ struct OfHash {
 
 /// Whether a row is the newest of its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum RowStatus {
     /// It is the newest.
     Newest,
     /// A newer row of its page exists.
@@ -207,18 +210,18 @@ impl Newest {
 
     /// Returns whether an indexed row of a component is the newest.
     #[inline]
-    pub(super) fn location(&self, component: usize, hash: u64) -> Standing {
+    pub(super) fn location(&self, component: usize, hash: u64) -> RowStatus {
         #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
         let of = &self.hashes[self.place(hash)];
         // One row has nothing to supersede it, whatever it says.
         if of.rows == 1 {
-            Standing::Newest
+            RowStatus::Newest
         } else if of.is_doubtful || of.firsts != 1 {
-            Standing::Unclear
+            RowStatus::Unclear
         } else if of.component as usize == component {
-            Standing::Newest
+            RowStatus::Newest
         } else {
-            Standing::Superseded
+            RowStatus::Superseded
         }
     }
 
@@ -248,12 +251,12 @@ mod newest_tests {
             let mut newest = Newest { hashes: vec![OfHash::default(); 16] };
             rows.iter().for_each(|(component, row)| newest.add(*component, 7, *row));
             newest.add(of, 8, first);
-            assert_eq!(newest.location(of, 8), Standing::Newest);
+            assert_eq!(newest.location(of, 8), RowStatus::Newest);
             newest.location(of, 7)
         };
         let one = [(0, first), (1, later), (3, later)];
-        assert_eq!(location(&one, 3), Standing::Newest);
-        assert_eq!([0, 1].map(|of| location(&one, of)), [Standing::Superseded; 2]);
+        assert_eq!(location(&one, 3), RowStatus::Newest);
+        assert_eq!([0, 1].map(|of| location(&one, of)), [RowStatus::Superseded; 2]);
         let several: [&[(usize, RowFlags)]; 5] = [
             // Two pages, or one that was forgotten in between.
             &[(0, first), (1, first)],
@@ -265,7 +268,7 @@ mod newest_tests {
             &[(0, later), (1, first), (1, later)],
         ];
         for rows in several {
-            assert_eq!(location(rows, 0), Standing::Unclear);
+            assert_eq!(location(rows, 0), RowStatus::Unclear);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::cells::{self, CELLS_DISTANCE_MAX, Half};
 use super::hamming;
 use super::kernel::ENTRY_BITS;
-use super::probe::{BLOCK_BITS, BLOCKS, Block, Reach};
+use super::probe::{BLOCK_BITS, BLOCKS, Block, ProbeRadius};
 use super::rotation::Address;
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
@@ -166,7 +166,7 @@ impl Visit {
     pub(super) fn of_rotations(n: u32, bits: u32, k: u32) -> Self {
         let bits = bits.min(BLOCK_BITS);
         let k = k.min(DISTANCE_MAX);
-        let reach = Reach::within(k);
+        let reach = ProbeRadius::within(k);
         let bucket_entries = f64::from(n) / f64::from(1_u32 << bits);
         let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
         for block in Block::ALL {

@@ -11,7 +11,7 @@ use super::nearest::{Bounds, Extent, Nearest};
 use super::node::{NONE, Node, add, empty_buckets, number_at, prefetched};
 use super::outward::{LOOKED_UP_MAX, within_one};
 use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
-use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, Probes, Reach};
+use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, ProbeRadius, Probes};
 use super::shards::DISTANCE_MAX;
 use crate::cpu::prefetch_value;
 
@@ -353,7 +353,7 @@ impl Chains {
     ) -> bool {
         /// The number of chains followed concurrently.
         const LANES: usize = 16;
-        let reach = Reach::within(k);
+        let reach = ProbeRadius::within(k);
         if reach.is_plain() {
             return self.follow_own(fingerprint, k, reach, nodes_left, out);
         }
@@ -405,7 +405,7 @@ impl Chains {
         &self,
         fingerprint: u64,
         k: u32,
-        reach: Reach,
+        reach: ProbeRadius,
         mut nodes_left: usize,
         out: &mut Vec<Candidate>,
     ) -> bool {
@@ -447,7 +447,7 @@ impl Chains {
         index: u32,
         fingerprint: u64,
         k: u32,
-        reach: Reach,
+        reach: ProbeRadius,
         block: Block,
     ) -> Option<Candidate> {
         let id = node.ids[index as usize];

@@ -107,7 +107,7 @@ pub(crate) use cells::further_max;
 pub use cells::{CellTable, Cells, HALVES};
 pub use column::Column;
 pub use cost::Cost;
-pub use index::{Part, Resources, Sink, build_index};
+pub use index::{Resources, Sink, TableColumn, build_index};
 pub use join::{Join, Monitor, Pair, Part as JoinPart, Source};
 pub(crate) use line::GOES_ON;
 pub use line::{LINE_BYTES, Line};

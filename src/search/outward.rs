@@ -109,8 +109,8 @@ impl<C: Column> Outward<'_, C> {
     fn beside(&self, count: u32) -> Result<Vec<Run>, C::Error> {
         let nearest = (0..=self.k.min(NEIGHBOURS)).flat_map(|away| self.shards_at(away));
         let shards: Vec<Range<u32>> = nearest.filter(|shard| !shard.is_empty()).collect();
-        let place = |shard: &Range<u32>| Place { value: self.query, range: shard.clone() };
-        let mut places: Vec<Place> = shards.iter().map(place).collect();
+        let place = |shard: &Range<u32>| RangeProbe { value: self.query, range: shard.clone() };
+        let mut places: Vec<RangeProbe> = shards.iter().map(place).collect();
         // The position at which the query would be in each
         // shard. Its neighbours there share its top bits.
         self.search(&mut places)?;
@@ -154,10 +154,11 @@ impl<C: Column> Outward<'_, C> {
         values: impl Iterator<Item = u64>,
         found: &mut dyn FnMut(Candidate),
     ) -> Result<(), C::Error> {
-        let place = |value: u64| Place { value, range: self.shards.around(value.count_ones(), 0) };
-        let mut places: Vec<Place> = values.map(place).collect();
+        let place =
+            |value: u64| RangeProbe { value, range: self.shards.around(value.count_ones(), 0) };
+        let mut places: Vec<RangeProbe> = values.map(place).collect();
         self.search(&mut places)?;
-        for Place { value, range } in places {
+        for RangeProbe { value, range } in places {
             // The range starts at the first entry that is not
             // less, if there is one before the end of the shard.
             if range.start < range.end && u64_at(self.fingerprints, range.start)? == value {
@@ -169,7 +170,7 @@ impl<C: Column> Outward<'_, C> {
 
     /// Narrows each range to the first entry that is not less than its value, or to an empty range.
     /// The binary searches advance in step, so that their memory accesses overlap.
-    fn search(&self, places: &mut [Place]) -> Result<(), C::Error> {
+    fn search(&self, places: &mut [RangeProbe]) -> Result<(), C::Error> {
         // The search moves the ends, and callers need them afterwards.
         let ends: Vec<u32> = places.iter().map(|place| place.range.end).collect();
         let mut any = true;
@@ -177,7 +178,7 @@ impl<C: Column> Outward<'_, C> {
             any = false;
             // One step of all binary searches at a time: their
             // reads are independent, so their waits overlap.
-            for Place { value, range } in &mut *places {
+            for RangeProbe { value, range } in &mut *places {
                 if range.start < range.end {
                     let middle = range.start + (range.end - range.start) / 2;
                     if u64_at(self.fingerprints, middle)? < *value {
@@ -205,7 +206,7 @@ pub(super) fn within_one(fingerprint: u64) -> impl Iterator<Item = u64> {
 const NEIGHBOURS: u32 = 4;
 
 /// A value to search for in a range of ordinals.
-struct Place {
+struct RangeProbe {
     value: u64,
     range: Range<u32>,
 }

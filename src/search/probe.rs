@@ -72,9 +72,9 @@ impl Block {
 /// together with the block after it in fewer than both reaches. For k = 3 this is a block that
 /// agrees, followed by a block that differs in at most one bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reach([u32; BLOCKS]);
+pub(super) struct ProbeRadius([u32; BLOCKS]);
 
-impl Reach {
+impl ProbeRadius {
     /// Returns the cheapest reaches that find everything within `k`.
     pub(super) fn within(k: u32) -> Self {
         // The sum is k + 1: the four quotients differ by one
@@ -170,7 +170,7 @@ impl Probes {
     /// block in at least as many bits as the bucket's number does. So the buckets below the reach
     /// still contain all results.
     #[inline]
-    pub(super) fn new(block: Block, fingerprint: u64, bits: u32, reach: Reach) -> Self {
+    pub(super) fn new(block: Block, fingerprint: u64, bits: u32, reach: ProbeRadius) -> Self {
         let bits = bits.min(BLOCK_BITS);
         // No bucket differs in more than `bits` bits, so wider
         // reaches end there. `flips` then needs 17 bits at most.

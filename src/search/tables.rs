@@ -5,11 +5,13 @@ use super::cells::Cells;
 use super::column::{Column, scan};
 use super::cost::Cost;
 use super::line::Line;
-use super::lookup::{CellGround, CellLookup, Own, Patience, RotationGround, RotationLookup};
+use super::lookup::{
+    CellGround, CellLookup, RotationGround, RotationLookup, SingleProbe, WorkLimit,
+};
 use super::nearest::{Bounds, Extent};
 use super::outward::Outward;
 use super::plan::{Plan, Planner, Way};
-use super::probe::{Block, Probes, Reach};
+use super::probe::{Block, ProbeRadius, Probes};
 use super::rotation::Rotations;
 use super::shape::{INDEXED_MAX, Shape};
 use super::shards::{DISTANCE_MAX, Shards};
@@ -146,10 +148,10 @@ impl<C: Column> Tables<C> {
         let way = self.way(fingerprint, k);
         // Up to k = 3: four buckets at most, without rounds and their buffers.
         if let Some(ground) = self.own_ground(way, k) {
-            let mut own = Own::new(ground, fingerprint);
+            let mut own = SingleProbe::new(ground, fingerprint);
             own.begin();
             own.go_on()?;
-            return own.finish(finds, Patience::endless).map(drop);
+            return own.finish(finds, WorkLimit::endless).map(drop);
         }
         self.find_by(way, 0, &[fingerprint], k, finds)
     }
@@ -171,7 +173,7 @@ impl<C: Column> Tables<C> {
         let k = k.min(DISTANCE_MAX);
         let way = self.way(fingerprint, k);
         if let Some(ground) = self.own_ground(way, k) {
-            let mut own = Own::new(ground, fingerprint);
+            let mut own = SingleProbe::new(ground, fingerprint);
             own.begin();
             own.go_on()?;
             return own.finish(finds, || self.patience(k, bounds));
@@ -192,7 +194,7 @@ impl<C: Column> Tables<C> {
         let way = self.way(fingerprint, k);
         // Only plain searches of rotations have steps. Others
         // already have many lines in flight by themselves.
-        let own = self.own_ground(way, k).map(|ground| Own::new(ground, fingerprint));
+        let own = self.own_ground(way, k).map(|ground| SingleProbe::new(ground, fingerprint));
         Steps { tables: self, fingerprint, k, way, own }
     }
 
@@ -259,14 +261,14 @@ impl<C: Column> Tables<C> {
 
     /// Returns the work limit of a query within `k` on dense buckets: one looked-up entry for every
     /// two nanoseconds of the tables' expected time, plus some from the bounds.
-    fn patience(&self, k: u32, bounds: &Bounds) -> Patience {
+    fn patience(&self, k: u32, bounds: &Bounds) -> WorkLimit {
         /// The number of fingerprints that a scan compares in the time of one look-up.
         const SCANNED: usize = 16;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a duration")]
         // Uniformly distributed data should not reach the limit, so the model's expectation is
         // added to the bounds.
         let expected = self.planner.tables_ns(k) as usize / 2;
-        Patience::of(bounds.fingerprints as usize / SCANNED + expected)
+        WorkLimit::of(bounds.fingerprints as usize / SCANNED + expected)
     }
 
     /// Passes everything within distance `k` of each of many fingerprints to `finds`, with the
@@ -305,7 +307,7 @@ impl<C: Column> Tables<C> {
         k: u32,
         finds: &mut dyn Finds,
     ) -> Result<(), C::Error> {
-        self.find_through(way, start, queries, k, Patience::endless(), finds).map(drop)
+        self.find_through(way, start, queries, k, WorkLimit::endless(), finds).map(drop)
     }
 
     /// Finds everything near by a given way, within a work limit. Returns the queries that exceeded
@@ -316,7 +318,7 @@ impl<C: Column> Tables<C> {
         start: usize,
         queries: &[u64],
         k: u32,
-        patience: Patience,
+        patience: WorkLimit,
         finds: &mut dyn Finds,
     ) -> Result<Vec<usize>, C::Error> {
         let places = (start..).zip(queries);
@@ -358,7 +360,7 @@ impl<C: Column> Tables<C> {
     #[inline]
     fn ground<'c>(&'c self, rotations: &'c Rotations<C>, k: u32) -> RotationGround<'c, C> {
         let (fingerprints, shards, n) = (&self.fingerprints, &self.shards, self.len());
-        RotationGround { fingerprints, shards, n, rotations, k, reach: Reach::within(k) }
+        RotationGround { fingerprints, shards, n, rotations, k, reach: ProbeRadius::within(k) }
     }
 
     fn cell_ground<'c>(&'c self, cells: &'c Cells<C>, k: u32) -> CellGround<'c, C> {
@@ -434,7 +436,7 @@ pub(crate) struct Steps<'c, C> {
     k: u32,
     way: Way,
     /// A search with steps; others do everything in the last one.
-    own: Option<Own<'c, C>>,
+    own: Option<SingleProbe<'c, C>>,
 }
 
 impl<C: Column> Steps<'_, C> {
@@ -450,14 +452,14 @@ impl<C: Column> Steps<'_, C> {
     /// Runs the second step.
     #[inline]
     pub(crate) fn go_on(&mut self) -> Result<(), C::Error> {
-        self.own.as_mut().map_or(Ok(()), Own::go_on)
+        self.own.as_mut().map_or(Ok(()), SingleProbe::go_on)
     }
 
     /// Runs the last step, and passes on the hits.
     #[inline]
     pub(crate) fn finish(&mut self, finds: &mut dyn Finds) -> Result<(), C::Error> {
         match &mut self.own {
-            Some(own) => own.finish(finds, Patience::endless).map(drop),
+            Some(own) => own.finish(finds, WorkLimit::endless).map(drop),
             None => self.tables.find_by(self.way, 0, &[self.fingerprint], self.k, finds),
         }
     }

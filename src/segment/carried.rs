@@ -8,8 +8,8 @@ use super::changes::{put_changes, take_changes};
 use super::entries::{Entries, count_visits, put_entries, put_property, take_property};
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{
-    CONTENTS_MAX, Changes, Content, Course, Entry, HISTORY_WINDOW, Head, KINDS, LastSeen, Modified,
-    Properties, Property, PropertyEntry, Restated, Seen, Visit,
+    CONTENTS_MAX, Changes, Content, Entry, HISTORY_WINDOW, Head, KINDS, LastSeen, Modified,
+    PageHistory, Properties, Property, PropertyEntry, Restated, Seen, Visit,
 };
 use crate::time::Time;
 
@@ -52,10 +52,10 @@ pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Change
 
 /// Unpacks a page that was packed in memory or validated before; empty input is an unknown page.
 #[expect(clippy::expect_used, reason = "a packed page was validated before")]
-pub(crate) fn unpack_course(packed: &[u8]) -> Course {
+pub(crate) fn unpack_course(packed: &[u8]) -> PageHistory {
     let take =
         || take_course(&mut Cursor::new(packed)).expect("a page that was packed can be read");
-    if packed.is_empty() { Course::default() } else { take() }
+    if packed.is_empty() { PageHistory::default() } else { take() }
 }
 
 /// Unpacks only the head of a packed page; `None` for empty input.
@@ -74,12 +74,12 @@ pub(crate) fn head_of(packed: &[u8]) -> &[u8] {
 }
 
 /// Reads a packed page; `None` if it is invalid.
-pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<Course> {
+pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<PageHistory> {
     let changes = match cursor.u8()? {
         0 => None,
         len => Some(take_changes(cursor.take(usize::from(len) - 1)?)?),
     };
-    Some(Course { head: Some(take_head(cursor)?), changes })
+    Some(PageHistory { head: Some(take_head(cursor)?), changes })
 }
 
 /// Reads a head that was packed without own entries; `None` if it is invalid.

@@ -57,7 +57,7 @@ pub(super) struct PostingsRef<'a> {
 }
 
 /// The location of a fingerprint's postings.
-enum Place {
+enum PostingsLocation {
     /// A single posting.
     Single(Posting),
     /// The words of its postings and of its tags in the lists.
@@ -74,10 +74,10 @@ impl<'a> PostingsRef<'a> {
         Err(self.words.damaged(u64::from(ordinal) * 4, what))
     }
 
-    fn place(&self, ordinal: u32) -> Result<Place> {
+    fn place(&self, ordinal: u32) -> Result<PostingsLocation> {
         let word = self.words.u32_at(ordinal.into())?;
         if word & LIST == 0 {
-            return self.parse(ordinal, word).map(Place::Single);
+            return self.parse(ordinal, word).map(PostingsLocation::Single);
         }
         let at = u64::from(word & !LIST);
         // Untrusted so far. An offset of 31 bits and two counts of 32 bits cannot overflow, and
@@ -85,7 +85,7 @@ impl<'a> PostingsRef<'a> {
         let (count, tags) = (self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?);
         let postings = at + LIST_HEAD..at + LIST_HEAD + u64::from(count);
         let tags = postings.end..postings.end + u64::from(tags) * 2;
-        Ok(Place::List(postings, tags))
+        Ok(PostingsLocation::List(postings, tags))
     }
 
     /// Returns the only posting of a fingerprint; `None` if several pages have it.
@@ -103,8 +103,10 @@ impl<'a> PostingsRef<'a> {
         without: Option<Digest>,
     ) -> Result<impl Iterator<Item = Result<Posting>> + 'a> {
         let (mut single, mut words, mut copies) = match self.place(ordinal)? {
-            Place::Single(posting) => (Some(posting).filter(|p| p.page >= first), 0..0, 0..0),
-            Place::List(mut words, tags) => {
+            PostingsLocation::Single(posting) => {
+                (Some(posting).filter(|p| p.page >= first), 0..0, 0..0)
+            }
+            PostingsLocation::List(mut words, tags) => {
                 // An answer that goes on after a limit enters the list by a binary search.
                 if first > 0 {
                     let is_before = |word| Posting::parse(word).page < first;
@@ -149,7 +151,7 @@ impl<'a> PostingsRef<'a> {
         ordinal: u32,
         digest: Digest,
     ) -> Result<Option<impl Iterator<Item = Result<u32>> + 'a>> {
-        let Place::List(_, tags) = self.place(ordinal)? else { return Ok(None) };
+        let PostingsLocation::List(_, tags) = self.place(ordinal)? else { return Ok(None) };
         let copies = self.tagged(tags, digest)?.step_by(2);
         Ok(Some(copies.map(move |at| Ok(self.parse(ordinal, self.lists.u32_at(at)?)?.page))))
     }
@@ -211,7 +213,7 @@ impl<'a> PostingsRef<'a> {
 
     /// Returns the tags of a list, each with its page; `None` if it is not a list.
     pub(super) fn tags(self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
-        let Place::List(_, words) = self.place(ordinal)? else { return Ok(None) };
+        let PostingsLocation::List(_, words) = self.place(ordinal)? else { return Ok(None) };
         let pair = |at| Ok((self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?));
         words.step_by(2).map(pair).collect::<Result<_>>().map(Some)
     }

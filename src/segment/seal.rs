@@ -52,7 +52,7 @@ pub(crate) struct Sealer {
     numbers: Numbers,
     pages: PagesWriter,
     hashes: Sorter<HashOf>,
-    held: Sorter<Held>,
+    held: Sorter<PageFingerprint>,
 }
 
 impl Sealer {
@@ -95,7 +95,7 @@ impl Sealer {
 
     /// Keeps the fingerprint of a content for the tables, if it has one.
     fn hold(&mut self, content: Content, page: u32, in_force: bool) -> Result<()> {
-        let held = Held::new(&content, page, in_force);
+        let held = PageFingerprint::new(&content, page, in_force);
         held.map_or(Ok(()), |held| self.held.push(held))
     }
 
@@ -145,20 +145,21 @@ fn write_hashes(builder: &mut Builder, mut hashes: Sorted<HashOf>, pages: u64) -
 /// Writes the tables of each epoch, and counts their contents.
 fn write_tables(
     builder: &mut Builder,
-    mut held: Sorted<Held>,
+    mut held: Sorted<PageFingerprint>,
     layout: &Layout,
     numbers: &mut Numbers,
 ) -> Result<()> {
     let (mut postings, mut tags) = (Vec::new(), Vec::new());
     let mut next = held.next()?;
-    // `Held` sorts by epoch, then canonically, then by page. So each loop takes one run of equals.
+    // `PageFingerprint` sorts by epoch, then canonically, then by page. So each loop takes one run of equals.
     while let Some(epoch) = next.map(|held| held.epoch()) {
         let mut writer = TablesWriter::new(builder, epoch)?;
         while let Some(first) = next.filter(|held| held.epoch() == epoch) {
             let fingerprint = first.fingerprint();
             postings.clear();
             tags.clear();
-            let same = |held: &Held| held.epoch() == epoch && held.fingerprint() == fingerprint;
+            let same =
+                |held: &PageFingerprint| held.epoch() == epoch && held.fingerprint() == fingerprint;
             while let Some(held_by) = next.filter(same) {
                 let (page, in_force) = (held_by.page(), held_by.in_force());
                 match postings.last_mut().filter(|last: &&mut Posting| last.page == page) {
@@ -212,7 +213,7 @@ impl Packed for HashOf {
 
 /// A fingerprint that a page has or had, in 24 bytes; ordered by epoch, canonically, and by page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Held {
+struct PageFingerprint {
     /// From the top: the epoch, the popcount in 8 bits, and 24 bits of the fingerprint.
     high: u64,
     /// The other 40 bits of the fingerprint, and 24 zero bits.
@@ -223,28 +224,28 @@ struct Held {
     tag: u32,
 }
 
-const _: () = assert!(size_of::<Held>() == 24);
+const _: () = assert!(size_of::<PageFingerprint>() == 24);
 const _: () = assert!(PAGES_MAX <= 1 << 30, "page ordinals leave room for the two bits");
 
 /// The number of unused bits of `low`.
 const UNUSED_BITS: u32 = 24;
 
-impl Ord for Held {
+impl Ord for PageFingerprint {
     #[inline]
-    fn cmp(&self, other: &Held) -> Ordering {
-        let key = |held: &Held| u128::from(held.high) << 64 | u128::from(held.low);
+    fn cmp(&self, other: &PageFingerprint) -> Ordering {
+        let key = |held: &PageFingerprint| u128::from(held.high) << 64 | u128::from(held.low);
         key(self).cmp(&key(other)).then(self.page.cmp(&other.page))
     }
 }
 
-impl PartialOrd for Held {
+impl PartialOrd for PageFingerprint {
     #[inline]
-    fn partial_cmp(&self, other: &Held) -> Option<Ordering> {
+    fn partial_cmp(&self, other: &PageFingerprint) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Packed for Held {
+impl Packed for PageFingerprint {
     const BYTES: usize = 21;
 
     fn put(&self, out: &mut Vec<u8>) {
@@ -256,25 +257,25 @@ impl Packed for Held {
         out.put_u32(self.tag);
     }
 
-    fn take(bytes: &[u8]) -> Option<Held> {
+    fn take(bytes: &[u8]) -> Option<PageFingerprint> {
         let mut cursor = Cursor::new(bytes);
         let high = cursor.u64()?;
         let (middle, top) = (cursor.u32()?, cursor.u8()?);
         let low = u64::from(top) << 56 | u64::from(middle) << UNUSED_BITS;
-        Some(Held { high, low, page: cursor.u32()?, tag: cursor.u32()? })
+        Some(PageFingerprint { high, low, page: cursor.u32()?, tag: cursor.u32()? })
     }
 
-    fn sort(items: &mut Vec<Held>) {
+    fn sort(items: &mut Vec<PageFingerprint>) {
         items.sort_unstable();
     }
 }
 
-impl Held {
-    fn new(content: &Content, page: u32, in_force: bool) -> Option<Held> {
+impl PageFingerprint {
+    fn new(content: &Content, page: u32, in_force: bool) -> Option<PageFingerprint> {
         let (popcount, fingerprint) = canonical_key(content.compared()?);
         let epoch = u64::from(content.epoch.0);
         let tag = content.digest.as_ref().filter(|_| in_force).map(tag_of);
-        Some(Held {
+        Some(PageFingerprint {
             // As one number of 128 bits these sort by epoch and then in canonical order.
             high: epoch << 32 | u64::from(popcount) << 24 | fingerprint >> 40,
             low: fingerprint << UNUSED_BITS,
@@ -414,13 +415,13 @@ mod tests {
                 let fingerprint = Some(fingerprint);
                 let content = Content { fingerprint, digest: None, epoch: Epoch(epoch) };
                 let mut packed = Vec::new();
-                Held::new(&content, page, in_force).unwrap().put(&mut packed);
-                prop_assert_eq!(packed.len(), Held::BYTES);
-                held.push(Held::take(&packed).unwrap());
+                PageFingerprint::new(&content, page, in_force).unwrap().put(&mut packed);
+                prop_assert_eq!(packed.len(), PageFingerprint::BYTES);
+                held.push(PageFingerprint::take(&packed).unwrap());
             }
-            Held::sort(&mut held);
+            PageFingerprint::sort(&mut held);
             each.sort_unstable();
-            let read = |held: &Held| {
+            let read = |held: &PageFingerprint| {
                 (held.epoch(), canonical_key(held.fingerprint()), held.page(), held.in_force())
             };
             prop_assert_eq!(held.iter().map(read).collect::<Vec<_>>(), each);

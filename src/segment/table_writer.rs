@@ -6,7 +6,7 @@ use super::tables::Layout;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, Tag, le_u32, le_u64};
-use crate::search::{Address, Census, Part, Shape, Sink, build_index, canonical_key};
+use crate::search::{Address, Census, Shape, Sink, TableColumn, build_index, canonical_key};
 use crate::sync::Mutex;
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -102,19 +102,19 @@ struct TableSections<'b> {
     epoch: u32,
     /// The offset of the fingerprints in the file.
     column: u64,
-    shared: Mutex<(&'b mut Builder, Vec<(Part, SectionWriter)>)>,
+    shared: Mutex<(&'b mut Builder, Vec<(TableColumn, SectionWriter)>)>,
 }
 
 impl Sink for TableSections<'_> {
     type Error = Error;
 
-    fn place(&self, part: Part, bytes: u64) -> Result<()> {
+    fn place(&self, part: TableColumn, bytes: u64) -> Result<()> {
         let (kind, table) = match part {
-            Part::Buckets(table) => (Kind::Buckets, table),
-            Part::Rest(table) => (Kind::Rest, table),
-            Part::Cells(table) => (Kind::Cells, table),
-            Part::Further(table) => (Kind::Further, table),
-            Part::Ordinals(table) => (Kind::Ordinals, table),
+            TableColumn::Buckets(table) => (Kind::Buckets, table),
+            TableColumn::Rest(table) => (Kind::Rest, table),
+            TableColumn::Cells(table) => (Kind::Cells, table),
+            TableColumn::Further(table) => (Kind::Further, table),
+            TableColumn::Ordinals(table) => (Kind::Ordinals, table),
         };
         let table = u16::try_from(table).ok().or_bug("an epoch has a few tables")?;
         let (builder, sections) = &mut *self.shared.lock();
@@ -126,7 +126,7 @@ impl Sink for TableSections<'_> {
         Ok(())
     }
 
-    fn write(&self, part: Part, bytes: &[u8]) -> Result<()> {
+    fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<()> {
         let (builder, sections) = &mut *self.shared.lock();
         let section = sections.iter_mut().find(|(placed, _)| *placed == part);
         let (_, section) = section.or_bug("a part has a place before it is written")?;

@@ -124,7 +124,7 @@ impl EpochTables {
     /// Passes every fingerprint within `k` of each query to `finds`, with the index of the query;
     /// and prefetches the postings.
     pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut dyn Finds) -> Result<()> {
-        let mut finds = Behind { tables: self, finds };
+        let mut finds = PostingPrefetch { tables: self, finds };
         // The search is compiled twice: with a check of each block, and without, for tables that are
         // whole.
         let Some(whole) = self.whole() else {
@@ -148,7 +148,7 @@ impl EpochTables {
         bounds: &Bounds,
         finds: &mut dyn Finds,
     ) -> Result<bool> {
-        let mut finds = Behind { tables: self, finds };
+        let mut finds = PostingPrefetch { tables: self, finds };
         let Some(whole) = self.whole() else {
             return self.tables.find_within(query, k, bounds, &mut finds);
         };
@@ -165,7 +165,7 @@ impl EpochTables {
         bounds: &Bounds,
         finds: &mut dyn Finds,
     ) -> Result<Vec<usize>> {
-        let mut finds = Behind { tables: self, finds };
+        let mut finds = PostingPrefetch { tables: self, finds };
         let Some(whole) = self.whole() else {
             return self.tables.find_in_tables(queries, k, bounds, &mut finds);
         };
@@ -377,7 +377,7 @@ impl TableSteps<'_> {
     #[inline]
     pub(crate) fn finish(&mut self, finds: &mut dyn Finds) -> Result<()> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
-        let mut finds = Behind { tables, finds };
+        let mut finds = PostingPrefetch { tables, finds };
         match steps {
             Sound::Checked(steps) => steps.finish(&mut finds),
             Sound::Whole(steps) => {
@@ -392,7 +392,7 @@ impl TableSteps<'_> {
     #[inline]
     pub(crate) fn finish_within(&mut self, bounds: &Bounds, finds: &mut dyn Finds) -> Result<bool> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
-        let mut finds = Behind { tables, finds };
+        let mut finds = PostingPrefetch { tables, finds };
         match steps {
             Sound::Checked(steps) => steps.finish_within(bounds, &mut finds),
             Sound::Whole(steps) => {
@@ -404,12 +404,12 @@ impl TableSteps<'_> {
 }
 
 /// Prefetches the postings of likely matches.
-struct Behind<'t, 'f> {
+struct PostingPrefetch<'t, 'f> {
     tables: &'t EpochTables,
     finds: &'f mut dyn Finds,
 }
 
-impl Finds for Behind<'_, '_> {
+impl Finds for PostingPrefetch<'_, '_> {
     fn expect(&mut self, ordinal: u32) {
         // An ordinal comes here before its fingerprint is compared. So the posting arrives during that.
         // `finds.expect` is not called: no consumer of these searches has more to prefetch.

@@ -73,7 +73,7 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     let mut after = None;
     loop {
         let mut writer = admission.admit(|| sealer.seal_waiting().map(drop))?;
-        let part = Part { scope, users: users.as_ref(), after: after.as_deref() };
+        let part = ForgetBatch { scope, users: users.as_ref(), after: after.as_deref() };
         // Under the lock, so that no other writer continues from the state after a bug.
         let (done, rest) =
             core.lifecycle.poison_on_bug(part.forget(&core.live.view(), &mut writer))?;
@@ -95,14 +95,14 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
 }
 
 /// The pages to forget under one lock.
-struct Part<'a> {
+struct ForgetBatch<'a> {
     scope: &'a Scope<'a>,
     users: Option<&'a Users>,
     /// The last examined page with user information; `None` at first.
     after: Option<&'a str>,
 }
 
-impl Part<'_> {
+impl ForgetBatch<'_> {
     /// Forgets the pages. Returns the page after which more may have to be forgotten.
     fn forget(&self, view: &Arc<View>, writer: &mut Writer) -> Result<(Forgotten, Option<String>)> {
         // If they cannot be read, nothing is forgotten.

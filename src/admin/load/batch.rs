@@ -12,7 +12,8 @@ use crate::engine::view::View;
 use crate::error::Result;
 use crate::layout::PackedRow;
 use crate::page::{
-    Changes, Course, Entry, EpochInfo, InForce, PageState, Restated, in_force_on, restated_digest,
+    Changes, Entry, EpochInfo, InForce, PageHistory, PageState, Restated, in_force_on,
+    restated_digest,
 };
 use crate::segment::{Row, count_visits, host_slot_of, put_carried, url_hash};
 
@@ -142,7 +143,7 @@ impl Batch {
     }
 
     /// The histories of these pages in the segments.
-    fn known(&self, view: &View) -> Result<Vec<Option<Course>>> {
+    fn known(&self, view: &View) -> Result<Vec<Option<PageHistory>>> {
         let mut known = vec![None; self.pages.len()];
         let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
         let lookups = self.pages.iter().map(lookup).collect::<Result<Vec<_>, Bug>>()?;
@@ -156,7 +157,7 @@ impl Batch {
     fn settle_page(
         &mut self,
         page: &mut Ready,
-        known: Option<Course>,
+        known: Option<PageHistory>,
         view: &View,
         epochs: &[EpochInfo],
     ) -> Result<()> {
@@ -187,7 +188,7 @@ impl Batch {
         }
         let entries = self.entries(page)?;
         if course.head.is_none() {
-            course = Course::of(entries, epochs);
+            course = PageHistory::of(entries, epochs);
         } else {
             course.follow(entries, epochs);
         }

@@ -30,18 +30,18 @@ struct Gathered {
     /// The concatenated observations: each has its SURT key, the length of its URL, the URL, and
     /// the packed visit.
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<ObservationOrder>,
 }
 
 /// The position of an observation, for sorting.
 #[derive(Debug)]
-struct Place {
+struct ObservationOrder {
     digit: u64,
     start: u32,
     key_len: u32,
 }
 
-impl Keyed for Place {
+impl Keyed for ObservationOrder {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "the key was put there")]
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8] {
@@ -60,7 +60,7 @@ impl Keyed for Place {
     }
 }
 
-impl Place {
+impl ObservationOrder {
     /// The URL and the packed entry.
     #[expect(
         clippy::indexing_slicing,
@@ -104,7 +104,7 @@ impl Gathered {
         self.bytes.extend_from_slice(url.as_bytes());
         put_entries(&mut self.bytes, std::slice::from_ref(entry));
         let (start, key_len) = (start as u32, key_len as u32);
-        self.places.push(Place { digit: 0, start, key_len });
+        self.places.push(ObservationOrder { digit: 0, start, key_len });
     }
 
     /// Writes everything as a run. Returns the number of its entries, without duplicates.

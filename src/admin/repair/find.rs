@@ -7,7 +7,7 @@ use super::journal::{self as saved_journal, Nameless, SavedJournal};
 use super::options::Loss;
 use crate::bug::OrBug;
 use crate::catalog::{
-    After, Blob, Catalog, Contents, EPOCHS_MAX, Journal, Published, Salvage, SegmentRow,
+    Blob, Catalog, Contents, EPOCHS_MAX, Journal, NewerFiles, Published, Salvage, SegmentRow,
 };
 use crate::disk::{Access, Disk, Name};
 use crate::engine::epochs::{begun, next_epoch};
@@ -35,7 +35,7 @@ pub(super) enum Part {
 
 /// The recovered parts.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct Recovered {
     /// Oldest first; there may be gaps.
     pub(super) components: Vec<SavedComponent>,
     /// All epochs, by number.
@@ -54,14 +54,14 @@ pub(super) struct Found {
 }
 
 /// Examines the directory and all lists of the store's files.
-pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Found> {
-    let mut found = Found::default();
+pub(super) fn find(disk: &Arc<dyn Disk>) -> Result<Recovered> {
+    let mut found = Recovered::default();
     let contents = match open::open_catalog(disk).and_then(|file| Catalog::read(&*file)) {
         Ok(contents) => Some(contents),
         Err(e) => found.noted(e).map(|_| None)?,
     };
     contents.iter().try_for_each(|contents| open::require_finished(disk, contents))?;
-    let after = After::read(&**disk)?;
+    let after = NewerFiles::read(&**disk)?;
     let ahead = contents.as_ref().and_then(|contents| after.ahead(contents));
     match contents {
         Some(contents) if ahead.is_none() => found.by_catalog(disk, contents, &after)?,
@@ -79,7 +79,7 @@ pub(super) fn flaw_of(error: &Error) -> Option<Corruption> {
     error.clone().flaw().ok()
 }
 
-impl Found {
+impl Recovered {
     /// Records the flaw of an error, and returns its description; returns any other error.
     fn noted(&mut self, error: Error) -> Result<String> {
         let flaw = error.flaw()?;
@@ -97,7 +97,7 @@ impl Found {
         &mut self,
         disk: &Arc<dyn Disk>,
         contents: Contents,
-        after: &After,
+        after: &NewerFiles,
     ) -> Result<()> {
         after.foreign(&contents).map_or(Ok(()), |foreign| self.noted(foreign).map(drop))?;
         let store = contents.settings.store;
@@ -122,7 +122,7 @@ impl Found {
         &mut self,
         disk: &Arc<dyn Disk>,
         stale: Option<Contents>,
-        after: &After,
+        after: &NewerFiles,
     ) -> Result<()> {
         let file = open::open_catalog(disk);
         let salvage = file.as_ref().ok().and_then(|file| Salvage::read(&**file).ok());
@@ -241,7 +241,7 @@ impl Found {
         &mut self,
         disk: &Arc<dyn Disk>,
         of: Option<u64>,
-        after: &After,
+        after: &NewerFiles,
     ) -> Result<Option<u64>> {
         let (mut frames, mut unreadable) = (Vec::new(), Vec::new());
         for id in open::segment_ids(disk)?.into_iter().rev() {

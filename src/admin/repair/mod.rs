@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use options::{Loss, RepairOptions, Repaired};
 
-use self::find::{Found, Part, SavedComponent, flaw_of, open_file};
+use self::find::{Part, Recovered, SavedComponent, flaw_of, open_file};
 use self::merge::{Input, Merge};
 use super::load::LoadOptions;
 use super::verify::Pace;
@@ -150,7 +150,7 @@ fn note(repaired: &mut Repaired, flaw: Corruption) {
 /// Checks every block, and determines what lost operations may have forgotten.
 fn survey<'f>(
     disk: &Arc<dyn Disk>,
-    found: &'f Found,
+    found: &'f Recovered,
     pace: &mut Pace,
     repaired: &mut Repaired,
     keep_forgotten: bool,
@@ -225,7 +225,7 @@ fn survey_segment(
 }
 
 /// The epochs of the new store: those that were found, with their numbers.
-fn epochs(found: &Found) -> Result<Vec<EpochInfo>> {
+fn epochs(found: &Recovered) -> Result<Vec<EpochInfo>> {
     if found.epochs.is_empty() {
         return Ok(vec![first(&Options::default())?]);
     }

@@ -9,7 +9,7 @@ mod options;
 
 use std::sync::Arc;
 
-use crate::catalog::{After, Catalog, Contents, Journal, Published, mark};
+use crate::catalog::{Catalog, Contents, Journal, NewerFiles, Published, mark};
 use crate::disk::{Access, Disk, DiskFile, Location, Name};
 use crate::engine::core::Core;
 use crate::engine::epochs::{Epochs, open_table};
@@ -309,10 +309,10 @@ impl Check {
 
     /// Checks the files written after the catalog: the state for readers in other processes, if
     /// any, and the mark.
-    fn after(&mut self, disk: &Arc<dyn Disk>) -> Result<After> {
+    fn after(&mut self, disk: &Arc<dyn Disk>) -> Result<NewerFiles> {
         let published = self.keep(Published::read(&**disk))?;
         self.verified.files += usize::from(published.as_ref().is_none_or(Option::is_some));
-        Ok(After { mark: mark::read(&**disk), published: published.flatten() })
+        Ok(NewerFiles { mark: mark::read(&**disk), published: published.flatten() })
     }
 
     /// Checks tables and segments, and whether everything fits together with the replayed journal,

@@ -22,23 +22,23 @@ const ASKED: u32 = 1 << 10;
 #[derive(Clone)]
 pub(crate) struct PagesOfFingerprint {
     /// The remaining pages of each component; exhausted components are removed.
-    parts: Vec<Part>,
+    parts: Vec<ComponentPages>,
     /// Whether pages of several components are merged.
     is_merged: bool,
 }
 
 /// The pages of one component, in SURT order.
 #[derive(Clone)]
-struct Part {
+struct ComponentPages {
     hit: Hit,
-    after: After,
+    after: PagePosition,
     /// The next pages, with their keys if there are other components.
     next: VecDeque<(Vec<u8>, Arc<str>)>,
 }
 
 /// The position in a component.
 #[derive(Clone, Copy)]
-enum After {
+enum PagePosition {
     /// The next page is this one in SURT order, or one after it.
     Segment(u32),
     /// The last page, and an index in the list at or before its position.
@@ -53,13 +53,13 @@ impl PagesOfFingerprint {
         search: &mut Search<'_, '_>,
         progress: &Progress,
     ) -> Result<Option<PagesOfFingerprint>> {
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<ComponentPages> = Vec::new();
         for hit in hits {
             let after = match search.view.component(hit.component)? {
-                Component::Segment(..) => After::Segment(0),
-                Component::Memtable(..) => After::Memtable(None, 0),
+                Component::Segment(..) => PagePosition::Segment(0),
+                Component::Memtable(..) => PagePosition::Memtable(None, 0),
             };
-            parts.push(Part { hit: *hit, after, next: VecDeque::new() });
+            parts.push(ComponentPages { hit: *hit, after, next: VecDeque::new() });
         }
         let is_merged = parts.len() > 1;
         for part in &mut parts {
@@ -96,7 +96,7 @@ impl PagesOfFingerprint {
     }
 }
 
-impl Part {
+impl ComponentPages {
     /// Looks up the next `most` pages; fewer if there are no more.
     fn fill(
         &mut self,
@@ -114,7 +114,7 @@ impl Part {
         };
         let (candidate, component) = (self.hit.candidate, self.hit.component);
         match (search.view.component(component)?, self.after) {
-            (Component::Segment(number, live), After::Segment(from)) => {
+            (Component::Segment(number, live), PagePosition::Segment(from)) => {
                 let epoch = search.wanted.epoch;
                 let tables = live.tables(epoch).or_bug("a hit was found by tables of its epoch")?;
                 let under = search.under(number, live)?;
@@ -125,7 +125,7 @@ impl Part {
                 let postings = tables
                     .postings_ahead(of, start, None, most, move |p| p.page < end && p.in_force);
                 // Assumes that the list ends here; corrected below if the batch is full first.
-                self.after = After::Segment(end);
+                self.after = PagePosition::Segment(end);
                 for posting in postings? {
                     let posting = posting?;
                     if posting.page >= end {
@@ -137,13 +137,13 @@ impl Part {
                         search.page(number, live, posting.page, &candidate)?;
                     }
                     if search.findings.near.len() >= most {
-                        self.after = After::Segment(posting.page.saturating_add(1));
+                        self.after = PagePosition::Segment(posting.page.saturating_add(1));
                         break;
                     }
                     pass()?;
                 }
             }
-            (Component::Memtable(id, memtable), After::Memtable(mut last, mut at)) => {
+            (Component::Memtable(id, memtable), PagePosition::Memtable(mut last, mut at)) => {
                 // Several batches of the list may be needed, because pages of later snapshots or
                 // other prefixes give no result.
                 while search.findings.near.len() < most {
@@ -157,7 +157,7 @@ impl Part {
                         pass()?;
                     }
                 }
-                self.after = After::Memtable(last, at);
+                self.after = PagePosition::Memtable(last, at);
             }
             _ => return Err(Bug::new("a part goes on as its component does").into()),
         }

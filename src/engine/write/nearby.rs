@@ -75,7 +75,7 @@ impl Nearby {
         let others = self.near.iter().map(|of| (of, by_fingerprint(&of.1.near)));
         let all = self.copies.iter().map(|of| (of, OriginalBy::Digest)).chain(others);
         let placed = all.map(|((first, RankedHit { near, weight, .. }), by)| {
-            (Place::of(ranking, &near.url, *first, *weight), near.distance, by)
+            (NearbyRank::of(ranking, &near.url, *first, *weight), near.distance, by)
         });
         let Some((least, distance, by)) = placed.min_by(|(a, ..), (b, ..)| a.order(b)) else {
             return Ok(None);
@@ -188,30 +188,30 @@ impl RankedHit {
 }
 
 /// The rank of a page among others.
-struct Place<'u> {
+struct NearbyRank<'u> {
     rank: Rank,
     url: &'u str,
     /// The SURT key, computed if the rules do not decide.
     key: OnceCell<Vec<u8>>,
 }
 
-impl<'u> Place<'u> {
-    fn of(ranking: &Ranking, url: &'u str, since: Time, weight: Weight) -> Place<'u> {
-        Place { rank: ranking.rank(&Ranked { url, since, weight }), url, key: OnceCell::new() }
+impl<'u> NearbyRank<'u> {
+    fn of(ranking: &Ranking, url: &'u str, since: Time, weight: Weight) -> NearbyRank<'u> {
+        NearbyRank { rank: ranking.rank(&Ranked { url, since, weight }), url, key: OnceCell::new() }
     }
 
     fn key(&self) -> (&[u8], &str) {
         (self.key.get_or_init(|| surt::key_of(self.url)), self.url)
     }
 
-    fn order(&self, other: &Place<'_>) -> Ordering {
+    fn order(&self, other: &NearbyRank<'_>) -> Ordering {
         self.rank.cmp(&other.rank).then_with(|| self.key().cmp(&other.key()))
     }
 }
 
 /// Whether the page of a request ranks before a place.
 fn is_before(
-    other: &Place<'_>,
+    other: &NearbyRank<'_>,
     ranking: &Ranking,
     RequestContext { view, lookup, request }: RequestContext<'_>,
     weight: Option<Weight>,
@@ -220,7 +220,8 @@ fn is_before(
     let time = request.entry().time();
     let weight = weight.or_else(|| before.map(|before| before.weight));
     let weight = weight.or_bug("a page without new data is known")?;
-    let is_first = |since: Time| Place::of(ranking, lookup.url, since, weight).order(other).is_lt();
+    let is_first =
+        |since: Time| NearbyRank::of(ranking, lookup.url, since, weight).order(other).is_lt();
     // It was first seen with this content now, or some time since its first visit. If the exact
     // time does not matter, its history is not read.
     let earliest = before.map_or(time, |before| before.first.min(time));

@@ -6,7 +6,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::U32;
 
 use super::deal::{self, Dealer, turn_into_starts};
-use super::source::{Part, STRIDE, Sink, Source};
+use super::source::{STRIDE, Sink, Source, TableColumn};
 use crate::search::cells::{Half, cell_of};
 use crate::search::hamming;
 use crate::search::kernel::{FULL_ENTRIES, LINE_ENTRIES, NEXT, put_entry};
@@ -132,7 +132,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             for piece in entries.chunks(STRIDE as usize) {
                 ordinals.clear();
                 ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));
-                sink.write(Part::Ordinals(table), ordinals.as_bytes())?;
+                sink.write(TableColumn::Ordinals(table), ordinals.as_bytes())?;
             }
             for entry in entries {
                 // Empty cells before this entry get a line of their own,
@@ -248,9 +248,9 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
 
     fn end(&mut self) -> Result<(), E> {
         let (lines, part) = if self.first {
-            (&mut self.cells, Part::Cells(self.table))
+            (&mut self.cells, TableColumn::Cells(self.table))
         } else {
-            (&mut self.further, Part::Further(self.table))
+            (&mut self.further, TableColumn::Further(self.table))
         };
         // A cell's line and its further lines go to two columns, each written front to end.
         lines.push(self.line);
@@ -272,8 +272,8 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
             (cells, self.capacity),
             "every cell is written whole"
         );
-        self.sink.write(Part::Cells(self.table), self.cells.as_bytes())?;
-        self.sink.write(Part::Further(self.table), self.further.as_bytes())
+        self.sink.write(TableColumn::Cells(self.table), self.cells.as_bytes())?;
+        self.sink.write(TableColumn::Further(self.table), self.further.as_bytes())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::threads::share;
 use deal::Dealer;
 use source::Source;
 
-pub use source::{Part, Sink};
+pub use source::{Sink, TableColumn};
 
 /// The resources for building tables.
 #[derive(Clone, Copy, Debug)]
@@ -74,9 +74,9 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
                 |(), _, block| rotations::count(&column, address, *block),
             )?;
             for (table, counted) in counted.iter().enumerate() {
-                sink.place(Part::Buckets(table), address.bytes())?;
-                sink.place(Part::Rest(table), counted.rest_bytes(address))?;
-                sink.place(Part::Ordinals(table), u64::from(n) * 4)?;
+                sink.place(TableColumn::Buckets(table), address.bytes())?;
+                sink.place(TableColumn::Rest(table), counted.rest_bytes(address))?;
+                sink.place(TableColumn::Ordinals(table), u64::from(n) * 4)?;
             }
             // One dealer per thread, reused for its tables.
             let dealer = || Dealer::new(memory_bytes);
@@ -98,9 +98,9 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
                 |(), _, half| cells::count_all(&column, count, *half, ranges(), keep),
             )?;
             for (table, counted) in counted.iter().enumerate() {
-                sink.place(Part::Cells(table), u64::from(count) * LINE_BYTES)?;
-                sink.place(Part::Further(table), counted.further * LINE_BYTES)?;
-                sink.place(Part::Ordinals(table), u64::from(n) * 4)?;
+                sink.place(TableColumn::Cells(table), u64::from(count) * LINE_BYTES)?;
+                sink.place(TableColumn::Further(table), counted.further * LINE_BYTES)?;
+                sink.place(TableColumn::Ordinals(table), u64::from(n) * 4)?;
             }
             let dealer = || Dealer::new(memory_bytes - counting_bytes);
             each_of(&counted, threads, dealer, |dealer, table, counted| {

@@ -4,7 +4,7 @@ use zerocopy::IntoBytes;
 use zerocopy::little_endian::{U16, U32};
 
 use super::deal::{self, Dealer, Entry, turn_into_starts};
-use super::source::{Part, STRIDE, Sink, Source};
+use super::source::{STRIDE, Sink, Source, TableColumn};
 use crate::search::column::U16_BYTES;
 use crate::search::probe::Block;
 use crate::search::rotation::{Address, place_of, put_head};
@@ -66,7 +66,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
         for piece in entries.chunks(STRIDE as usize) {
             ordinals.clear();
             ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));
-            sink.write(Part::Ordinals(table), ordinals.as_bytes())?;
+            sink.write(TableColumn::Ordinals(table), ordinals.as_bytes())?;
         }
         buckets.entries(entries)
     })?;
@@ -153,7 +153,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         self.bucket += 1;
         // Only here, between buckets: `put` expects the current bucket at the end of `places`.
         if self.places.len() >= PLACES {
-            self.sink.write(Part::Buckets(self.table), self.places.as_bytes())?;
+            self.sink.write(TableColumn::Buckets(self.table), self.places.as_bytes())?;
             self.places.clear();
         }
         self.begin();
@@ -201,7 +201,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         let taken = entries.len() as u32;
         self.taken += taken;
         if self.rest.len() >= PLACES {
-            self.sink.write(Part::Rest(self.table), self.rest.as_bytes())?;
+            self.sink.write(TableColumn::Rest(self.table), self.rest.as_bytes())?;
             self.rest.clear();
         }
         Ok(())
@@ -218,7 +218,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
             rest_bytes,
             "the rest is as long as counted"
         );
-        self.sink.write(Part::Buckets(self.table), self.places.as_bytes())?;
-        self.sink.write(Part::Rest(self.table), self.rest.as_bytes())
+        self.sink.write(TableColumn::Buckets(self.table), self.places.as_bytes())?;
+        self.sink.write(TableColumn::Rest(self.table), self.rest.as_bytes())
     }
 }

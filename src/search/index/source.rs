@@ -41,7 +41,7 @@ impl<E> Source<'_, E> {
 
 /// A column of a table, with the number of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum TableColumn {
     /// [`Rotation::buckets`](crate::search::Rotation::buckets).
     Buckets(usize),
     /// `Rotation::rest`.
@@ -66,7 +66,7 @@ pub trait Sink: Sync {
     /// # Errors
     ///
     /// If there is no space.
-    fn place(&self, part: Part, bytes: u64) -> Result<(), Self::Error>;
+    fn place(&self, part: TableColumn, bytes: u64) -> Result<(), Self::Error>;
 
     /// Appends to a part. Each part is written from front to end by one thread; different parts are
     /// written concurrently.
@@ -74,7 +74,7 @@ pub trait Sink: Sync {
     /// # Errors
     ///
     /// If the part cannot be written.
-    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Self::Error>;
+    fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<(), Self::Error>;
 
     /// Builds the error for a column that changed between two reads.
     fn changed(&self) -> Self::Error;

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use super::arena::{self, Arena, Entry, Run};
 use super::context::{Context, Pair, Sink, Stop, sort_equals};
 use super::counts::{Counts, Starts};
 use super::cut::{Cut, HALF_K_MAX, Part, Split};
-use super::room::{self, Entry, Room, Run};
 use super::spread::Spread;
 use crate::search::kernel::PairKernel;
 
@@ -30,7 +30,7 @@ const FEW: usize = 64;
 /// The smallest run whose bits are reordered.
 const SPREAD_MIN: usize = 2048;
 
-/// The bytes of working memory for an entry of the [`Room`] and its auxiliary data: the halves of
+/// The bytes of working memory for an entry of the [`Arena`] and its auxiliary data: the halves of
 /// fingerprints, and equal ones in sequence.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 
@@ -77,19 +77,19 @@ impl<'j> Joiner<'j> {
         key: Part,
         cut: &Cut,
         middle: Option<usize>,
-        mut room: Room<'_>,
+        mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         // A counting sort by the key's bits. It is stable, so runs stay
         // in order of ordinals, which `across` and `middle` rely on.
         let mut counts = Counts::new(key.width);
         for piece in pieces.clone() {
-            piece.iter().for_each(|entry| counts.count(key.value(room::fingerprint(*entry))));
+            piece.iter().for_each(|entry| counts.count(key.value(arena::fingerprint(*entry))));
         }
         let mut starts = counts.into_starts();
         let entries = pieces.clone().map(<[Entry]>::len).sum();
         let (words, ordinals, room) = room.take(entries).expect("there is room for all entries");
         for entry in pieces.flatten() {
-            let (fingerprint, ordinal) = (room::fingerprint(*entry), room::ordinal(*entry));
+            let (fingerprint, ordinal) = (arena::fingerprint(*entry), arena::ordinal(*entry));
             starts.place(key.value(fingerprint), fingerprint, ordinal, words, ordinals);
         }
         // With a key the sort mixes both pieces, and the joiner's borders filter the pairs instead.
@@ -122,7 +122,7 @@ impl<'j> Joiner<'j> {
         starts: &Starts,
         key: Part,
         context: Context<'_>,
-        mut room: Room<'_>,
+        mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         // At most two entries per bucket on average: nearly all runs are empty or short, and a loop
         // over runs would mispredict every end.
@@ -204,7 +204,12 @@ impl<'j> Joiner<'j> {
     }
 
     /// Splits a run again if that is cheaper than comparing all pairs.
-    fn split(&mut self, run: Run<'_>, context: Context<'_>, mut room: Room<'_>) -> ControlFlow<()> {
+    fn split(
+        &mut self,
+        run: Run<'_>,
+        context: Context<'_>,
+        mut room: Arena<'_>,
+    ) -> ControlFlow<()> {
         self.stop.check()?;
         // Across two sides the work is a rectangle. If it is this
         // narrow, comparing it takes less time than splitting the run.
@@ -242,7 +247,7 @@ impl<'j> Joiner<'j> {
         split: &Split,
         counts: Vec<Counts>,
         context: Context<'_>,
-        room: &mut Room<'_>,
+        room: &mut Arena<'_>,
     ) -> ControlFlow<()> {
         let compares: u64 = counts.iter().map(Counts::compares).sum();
         let entries = run.len() as u64;
@@ -276,7 +281,7 @@ impl<'j> Joiner<'j> {
         &mut self,
         run: Run<'_>,
         context: Context<'_>,
-        mut room: Room<'_>,
+        mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         // Already distinct, or too few to gain. `cross` is an
         // index into this run, which sorting would invalidate.
@@ -334,7 +339,7 @@ impl<'j> Joiner<'j> {
         &mut self,
         mut equals: Vec<(u64, u32)>,
         (spread, part, cut): (&Spread, Part, &Cut),
-        mut room: Room<'_>,
+        mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         let across = sort_equals(&mut equals, self.across);
         let context =
@@ -363,7 +368,7 @@ impl<'j> Joiner<'j> {
         &mut self,
         run: Run<'_>,
         context: Context<'_>,
-        room: &mut Room<'_>,
+        room: &mut Arena<'_>,
     ) -> ControlFlow<()> {
         // If no entry differs from the first in some part that must
         // differ, an earlier pass reports every pair of this run.

@@ -3,10 +3,10 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::crowd::Share;
+use super::arena::Run;
 use super::cut::Cut;
+use super::dense_bucket::DenseTask;
 use super::monitor::Monitor;
-use super::room::Run;
 
 /// The description of the current entries.
 #[derive(Clone, Copy)]
@@ -118,14 +118,14 @@ pub(super) enum What {
     /// A range, in order of ordinals, with itself; or with the second range, if that is not empty.
     Ranges([Range<usize>; 2]),
     /// A share of a dense bucket, with the index of the bucket.
-    Share(usize, Share),
+    DenseTask(usize, DenseTask),
 }
 
 impl Item {
     pub(super) fn entries(&self) -> usize {
         match &self.what {
             What::Ranges([first, second]) => first.len() + second.len(),
-            What::Share(_, share) => share.entries,
+            What::DenseTask(_, share) => share.entries,
         }
     }
 }

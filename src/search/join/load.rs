@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::arena::{Entry, entry};
 use super::cut::Part;
-use super::room::{Entry, entry};
 use super::source::{Reader, Unreadable};
 use crate::search::scratch::Scratch;
 

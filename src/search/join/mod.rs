@@ -56,15 +56,15 @@
 //! - P. A. Boncz, S. Manegold, M. L. Kersten, "Database architecture optimized for the new
 //!   bottleneck: memory access", VLDB 1999: the radix join, in steps that suit the caches.
 
+mod arena;
 mod bucket;
 mod context;
 mod counts;
-mod crowd;
 mod cut;
+mod dense_bucket;
 mod load;
 mod monitor;
 mod passes;
-mod room;
 mod run;
 mod source;
 mod spread;

@@ -5,12 +5,12 @@ use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::arena::{self, Arena, Entry};
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
 use super::context::{Item, Sink, Stop, What};
-use super::crowd::{Crowd, Share, Tally};
 use super::cut::{Cut, Part};
+use super::dense_bucket::{DenseBucket, DenseTask, EntryHistogram};
 use super::load::{Load, Piece, common, count};
-use super::room::{self, Entry, Room};
 use super::run::{Join, MEMORY_BYTES_MIN};
 use super::source::{Reader, Unreadable};
 use crate::order::sort_few_by_key;
@@ -277,11 +277,11 @@ impl<'p> Passes<'p> {
             // are shared and immutable, so relaxed order is enough.
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.stop.check()?;
-                let room = Room::new(&mut words, &mut ordinals);
+                let room = Arena::new(&mut words, &mut ordinals);
                 joiner.borders = [border, None];
                 let [first, second] = match &item.what {
                     What::Ranges(ranges) => ranges,
-                    What::Share(crowd, share) => {
+                    What::DenseTask(crowd, share) => {
                         self.join_share(item.bucket, &crowds[*crowd], share, &mut joiner, room)?;
                         continue;
                     }
@@ -313,7 +313,7 @@ impl<'p> Passes<'p> {
 
     /// Returns the work items of a load, whose buckets `cut` describes, and its dense buckets. The
     /// largest items come first, so that no thread is left alone with much work at the end.
-    fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<Crowd>) {
+    fn items(&self, load: &Load, cut: &Cut) -> (Vec<Item>, Vec<DenseBucket>) {
         let bucket_max = self.bucket_max();
         let buckets = load.digits.len();
         let loaded: usize = self.pieces.iter().map(Piece::len).sum();
@@ -327,7 +327,7 @@ impl<'p> Passes<'p> {
             if entries > crowded
                 && let Some((crowd, shares)) = self.crowd(bucket, entries, cut)
             {
-                let share = |share| Item { bucket, what: What::Share(crowds.len(), share) };
+                let share = |share| Item { bucket, what: What::DenseTask(crowds.len(), share) };
                 items.extend(shares.into_iter().map(share));
                 crowds.push(crowd);
             } else if entries <= bucket_max {
@@ -349,13 +349,18 @@ impl<'p> Passes<'p> {
 
     /// Returns the shares of a dense bucket; `None` if its entries cannot be separated.
     #[expect(clippy::expect_used, reason = "a crowd has entries, so pieces")]
-    fn crowd(&self, bucket: usize, entries: usize, cut: &Cut) -> Option<(Crowd, Vec<Share>)> {
+    fn crowd(
+        &self,
+        bucket: usize,
+        entries: usize,
+        cut: &Cut,
+    ) -> Option<(DenseBucket, Vec<DenseTask>)> {
         let all = self.bucket_range(bucket, 0..entries);
-        let crowd = Crowd::new(all.clone().flatten(), entries, cut)?;
+        let crowd = DenseBucket::new(all.clone().flatten(), entries, cut)?;
         let all: Vec<&[Entry]> = all.collect();
         let Ok(tallies) =
             in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
-        let tally = tallies.into_iter().reduce(Tally::and).expect("a crowd has entries");
+        let tally = tallies.into_iter().reduce(EntryHistogram::and).expect("a crowd has entries");
         // All entries agree in a part in which pairs must differ: an earlier pass found all of them.
         if cut.reports_none(tally.differing()) {
             self.stop.monitor.advance(entries as u64);
@@ -370,10 +375,10 @@ impl<'p> Passes<'p> {
     fn join_share(
         &self,
         bucket: usize,
-        crowd: &Crowd,
-        share: &Share,
+        crowd: &DenseBucket,
+        share: &DenseTask,
         joiner: &mut Joiner<'_>,
-        room: Room<'_>,
+        room: Arena<'_>,
     ) -> ControlFlow<()> {
         let all = self.bucket_range(bucket, 0..usize::MAX).flatten();
         joiner.join_crowd(crowd.take(share, all), crowd.of(share), room)?;
@@ -388,7 +393,7 @@ impl<'p> Passes<'p> {
     #[expect(clippy::expect_used, reason = "a place of the bucket")]
     fn ordinal(&self, bucket: usize, place: usize) -> u32 {
         let mut entries = self.bucket_range(bucket, place..place + 1).flatten();
-        room::ordinal(*entries.next().expect("the index is within the bucket"))
+        arena::ordinal(*entries.next().expect("the index is within the bucket"))
     }
 
     /// Returns some entries of a bucket, by their indexes in order of ordinals.

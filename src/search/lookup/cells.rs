@@ -5,9 +5,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::patience::Patience;
-use super::survivors::{Ground, Survivor, Survivors};
-use super::wheel::Wheel;
+use super::round_buffer::RoundBuffer;
+use super::survivors::{LookupContext, Survivor, Survivors};
+use super::work_limit::WorkLimit;
 use crate::search::candidate::Finds;
 use crate::search::cells::{CellTable, Cells, HALVES, Half, cell_of, most_differing};
 use crate::search::column::Column;
@@ -40,7 +40,7 @@ pub(super) struct Place {
     message: u32,
 }
 
-impl<C: Column> Ground for CellGround<'_, C> {
+impl<C: Column> LookupContext for CellGround<'_, C> {
     type Column = C;
     type Place = Place;
 
@@ -160,19 +160,19 @@ fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
 pub(in crate::search) struct CellLookup<'c, 'f, C> {
     ground: CellGround<'c, C>,
     /// One query is collected, one compared, and one continued.
-    queries: Wheel<Gathered>,
+    queries: RoundBuffer<Gathered>,
     near: Vec<NearEntry>,
     survivors: Survivors<'f, Place>,
-    patience: Patience,
+    patience: WorkLimit,
 }
 
 impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
     pub(in crate::search) fn new(
         ground: CellGround<'c, C>,
-        patience: Patience,
+        patience: WorkLimit,
         finds: &'f mut dyn Finds,
     ) -> Self {
-        let queries = Wheel::new(Gathered::default);
+        let queries = RoundBuffer::new(Gathered::default);
         let survivors = Survivors::new(finds);
         Self { ground, queries, near: Vec::new(), survivors, patience }
     }
@@ -216,7 +216,7 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
     /// Finishes the queries in flight, and returns those over the work limit.
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         // `query` has already advanced the ring once after the last query, so two turns finish it.
-        for _ in 1..Wheel::<Gathered>::TURNS {
+        for _ in 1..RoundBuffer::<Gathered>::TURNS {
             self.turn()?;
         }
         self.survivors.settle(&self.ground)?;
@@ -240,7 +240,7 @@ impl Gathered {
         ground: &CellGround<'_, C>,
         near: &mut Vec<NearEntry>,
         survivors: &mut Survivors<'_, Place>,
-        patience: &mut Patience,
+        patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         self.compare_lines(ground, false, near, survivors, patience)
     }
@@ -251,7 +251,7 @@ impl Gathered {
         ground: &CellGround<'_, C>,
         near: &mut Vec<NearEntry>,
         survivors: &mut Survivors<'_, Place>,
-        patience: &mut Patience,
+        patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         while !self.onward.is_empty() {
             self.sought.clear();
@@ -276,7 +276,7 @@ impl Gathered {
         are_further: bool,
         near: &mut Vec<NearEntry>,
         survivors: &mut Survivors<'_, Place>,
-        patience: &mut Patience,
+        patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         let kernel = Kernel::fastest();
         let Self { query, number, sought, groups, onward } = self;

@@ -1,13 +1,13 @@
 //! Looks up queries in tables: the probes of one query, or of many concurrently.
 
 mod cells;
-mod own;
-mod patience;
 mod rotations;
+mod round_buffer;
+mod single_probe;
 mod survivors;
-mod wheel;
+mod work_limit;
 
 pub(super) use cells::{CellGround, CellLookup};
-pub(super) use own::Own;
-pub(super) use patience::Patience;
 pub(super) use rotations::{RotationGround, RotationLookup};
+pub(super) use single_probe::SingleProbe;
+pub(super) use work_limit::WorkLimit;

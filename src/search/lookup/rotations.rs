@@ -11,16 +11,16 @@ use arrayvec::ArrayVec;
 use zerocopy::IntoBytes;
 use zerocopy::little_endian::U16;
 
-use super::patience::Patience;
-use super::survivors::{Ground, Survivor, Survivors};
-use super::wheel::Wheel;
+use super::round_buffer::RoundBuffer;
+use super::survivors::{LookupContext, Survivor, Survivors};
+use super::work_limit::WorkLimit;
 use crate::cpu::prefetch;
 use crate::search::candidate::{Candidate, Finds};
 use crate::search::column::{Column, ordinal_at, scan};
 use crate::search::kernel::{BlockRun, Kernel, NearBlock};
 use crate::search::line::LINE_BYTES;
 use crate::search::outward::{LOOKED_UP_MAX, Outward};
-use crate::search::probe::{Block, Probe, Probes, Reach};
+use crate::search::probe::{Block, Probe, ProbeRadius, Probes};
 use crate::search::rotation::{Bucket, Rotations};
 use crate::search::shards::Shards;
 
@@ -54,7 +54,7 @@ pub(in crate::search) struct RotationGround<'c, C> {
     pub(in crate::search) n: u32,
     pub(in crate::search) rotations: &'c Rotations<C>,
     pub(in crate::search) k: u32,
-    pub(in crate::search) reach: Reach,
+    pub(in crate::search) reach: ProbeRadius,
 }
 
 impl<C> Clone for RotationGround<'_, C> {
@@ -124,7 +124,7 @@ pub(super) struct Place {
     bucket: u32,
 }
 
-impl<C: Column> Ground for RotationGround<'_, C> {
+impl<C: Column> LookupContext for RotationGround<'_, C> {
     type Column = C;
     type Place = Place;
 
@@ -227,7 +227,7 @@ impl Alike {
         &mut self,
         run: usize,
         aimed: &Aimed,
-        patience: &mut Patience,
+        patience: &mut WorkLimit,
     ) -> bool {
         // Near entries come bucket by bucket, so one counter
         // is enough. The first three of a bucket are free.
@@ -266,7 +266,7 @@ impl<const PROBES: usize> Round<PROBES> {
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
         survivors: &mut Survivors<'_, Place>,
-        patience: &mut Patience,
+        patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         let Self { probes, going_on } = self;
         let mut runs: ArrayVec<BlockRun<'_>, PROBES> = ArrayVec::new();
@@ -304,7 +304,7 @@ impl<const PROBES: usize> Round<PROBES> {
         ground: &RotationGround<'_, C>,
         near: &mut Vec<NearBlock>,
         survivors: &mut Survivors<'_, Place>,
-        patience: &mut Patience,
+        patience: &mut WorkLimit,
     ) -> Result<(), C::Error> {
         for going_on in self.going_on.drain(..) {
             compare_rest(ground, going_on, near, survivors, patience)?;
@@ -337,7 +337,7 @@ fn compare_rest<C: Column>(
     GoingOn { aimed, range, mut first }: GoingOn,
     near: &mut Vec<NearBlock>,
     survivors: &mut Survivors<'_, Place>,
-    patience: &mut Patience,
+    patience: &mut WorkLimit,
 ) -> Result<(), C::Error> {
     let Aimed { fingerprint, number, place, .. } = aimed;
     if patience.is_over(number) {
@@ -398,20 +398,20 @@ fn compare_rest<C: Column>(
 /// Probes in flight.
 pub(in crate::search) struct RotationLookup<'c, 'f, C> {
     ground: RotationGround<'c, C>,
-    rounds: Wheel<Round<ROUND>>,
+    rounds: RoundBuffer<Round<ROUND>>,
     near: Vec<NearBlock>,
     survivors: Survivors<'f, Place>,
-    patience: Patience,
+    patience: WorkLimit,
 }
 
 impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
     #[inline]
     pub(in crate::search) fn new(
         ground: RotationGround<'c, C>,
-        patience: Patience,
+        patience: WorkLimit,
         finds: &'f mut dyn Finds,
     ) -> Self {
-        let rounds = Wheel::new(Round::new);
+        let rounds = RoundBuffer::new(Round::new);
         let survivors = Survivors::new(finds);
         Self { ground, rounds, near: Vec::new(), survivors, patience }
     }
@@ -465,7 +465,7 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
     #[inline]
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
         // One turn more than for cells: the last round may be partly filled, and was not turned yet.
-        for _ in 0..Wheel::<Round<ROUND>>::TURNS {
+        for _ in 0..RoundBuffer::<Round<ROUND>>::TURNS {
             self.turn()?;
         }
         self.survivors.settle(&self.ground)?;

@@ -13,7 +13,7 @@ const SURVIVORS: usize = 32;
 const FEW: usize = 8;
 
 /// The tables to search.
-pub(super) trait Ground {
+pub(super) trait LookupContext {
     type Column: Column;
     /// The location of an entry.
     type Place: Copy;
@@ -56,7 +56,7 @@ impl<'f, P: Copy> Survivors<'f, P> {
     }
 
     /// Adds an entry, and prefetches its ordinal.
-    pub(super) fn add<G: Ground<Place = P>>(
+    pub(super) fn add<G: LookupContext<Place = P>>(
         &mut self,
         ground: &G,
         survivor: Survivor<P>,
@@ -77,7 +77,10 @@ impl<'f, P: Copy> Survivors<'f, P> {
     }
 
     /// Compares them, and passes on the near ones.
-    pub(super) fn settle<G: Ground<Place = P>>(&mut self, ground: &G) -> Result<(), Error<G>> {
+    pub(super) fn settle<G: LookupContext<Place = P>>(
+        &mut self,
+        ground: &G,
+    ) -> Result<(), Error<G>> {
         let column = ground.fingerprints();
         // Two passes: the first turns entries into ordinals and prefetches the fingerprints, the
         // second compares them. So the reads of all entries overlap.
@@ -102,4 +105,4 @@ impl<'f, P: Copy> Survivors<'f, P> {
 }
 
 /// The error of reading the columns.
-pub(super) type Error<G> = <<G as Ground>::Column as Column>::Error;
+pub(super) type Error<G> = <<G as LookupContext>::Column as Column>::Error;

@@ -173,18 +173,18 @@ fn census(fingerprints: &[u64]) -> Shards {
 
 /// The columns of tables as they are built.
 #[derive(Debug, Default)]
-struct Written(Mutex<HashMap<Part, Vec<u8>>>);
+struct Written(Mutex<HashMap<TableColumn, Vec<u8>>>);
 
 impl Sink for Written {
     type Error = Fault;
 
-    fn place(&self, part: Part, bytes: u64) -> Result<(), Fault> {
+    fn place(&self, part: TableColumn, bytes: u64) -> Result<(), Fault> {
         let column = Vec::with_capacity(bytes as usize);
         assert!(self.0.lock().insert(part, column).is_none(), "{part:?} is placed once");
         Ok(())
     }
 
-    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Fault> {
+    fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<(), Fault> {
         let mut columns = self.0.lock();
         let column = columns.get_mut(&part).unwrap();
         assert!(column.len() + bytes.len() <= column.capacity(), "{part:?} has its place");
@@ -200,7 +200,11 @@ impl Sink for Written {
 /// Resources to build in one pass, on one thread.
 const PLENTY: Resources = Resources { memory_bytes: 1 << 40, threads: 1 };
 
-fn build(fingerprints: &[u64], shape: Shape, resources: Resources) -> HashMap<Part, Vec<u8>> {
+fn build(
+    fingerprints: &[u64],
+    shape: Shape,
+    resources: Resources,
+) -> HashMap<TableColumn, Vec<u8>> {
     let written = Written::default();
     let read = |start: u32, out: &mut [u64]| {
         out.copy_from_slice(&fingerprints[start as usize..][..out.len()]);
@@ -211,7 +215,7 @@ fn build(fingerprints: &[u64], shape: Shape, resources: Resources) -> HashMap<Pa
 }
 
 fn index<C>(
-    mut written: HashMap<Part, Vec<u8>>,
+    mut written: HashMap<TableColumn, Vec<u8>>,
     shape: Shape,
     column: impl Fn(Vec<u8>) -> C,
 ) -> Index<C> {
@@ -220,17 +224,17 @@ fn index<C>(
         Shape::Column => Index::None,
         Shape::Rotations(address) => {
             let tables = std::array::from_fn(|table| Rotation {
-                buckets: take(Part::Buckets(table)),
-                rest: take(Part::Rest(table)),
-                ordinals: take(Part::Ordinals(table)),
+                buckets: take(TableColumn::Buckets(table)),
+                rest: take(TableColumn::Rest(table)),
+                ordinals: take(TableColumn::Ordinals(table)),
             });
             Index::Rotations(Rotations { address, tables })
         }
         Shape::Cells { count } => {
             let tables = std::array::from_fn(|table| CellTable {
-                cells: take(Part::Cells(table)),
-                further: take(Part::Further(table)),
-                ordinals: take(Part::Ordinals(table)),
+                cells: take(TableColumn::Cells(table)),
+                further: take(TableColumn::Further(table)),
+                ordinals: take(TableColumn::Ordinals(table)),
             });
             Index::Cells(Cells { count, tables })
         }

@@ -4,24 +4,24 @@ use std::collections::HashSet;
 
 use super::*;
 use crate::search::plan::plan_chains;
-use crate::search::probe::{Block, Probes, Reach};
+use crate::search::probe::{Block, ProbeRadius, Probes};
 
 #[test]
 fn reaches_add_up_to_one_more_than_the_distance() {
     for k in 0..=64 {
-        let reaches = Block::ALL.map(|block| Reach::within(k).of(block));
+        let reaches = Block::ALL.map(|block| ProbeRadius::within(k).of(block));
         assert_eq!(reaches.iter().sum::<u32>(), k + 1);
         assert!(reaches.iter().max().unwrap() - reaches.iter().min().unwrap() <= 1);
     }
-    assert_eq!(Block::ALL.map(|block| Reach::within(4).of(block)), [2, 1, 1, 1]);
-    assert_eq!(Block::ALL.map(|block| Reach::within(1).of(block)), [1, 1, 0, 0]);
+    assert_eq!(Block::ALL.map(|block| ProbeRadius::within(4).of(block)), [2, 1, 1, 1]);
+    assert_eq!(Block::ALL.map(|block| ProbeRadius::within(1).of(block)), [1, 1, 0, 0]);
 }
 
 #[test]
 fn probes_are_the_buckets_within_the_reach_each_once() {
     let fingerprint = 0x0123_4567_89ab_cdef;
     for (bits, k) in [(0, 64), (1, 3), (4, 0), (4, 9), (5, 64), (8, 12), (16, 3), (16, 8)] {
-        let reach = Reach::within(k);
+        let reach = ProbeRadius::within(k);
         let probes = Block::ALL.map(|block| Probes::new(block, fingerprint, bits, reach));
         let probes: Vec<_> = probes.into_iter().flatten().collect();
         let mut truth = HashSet::new();
@@ -91,7 +91,7 @@ fn canonical_order_is_by_popcount_then_by_value() {
 fn each_difference_is_reported_by_one_block_and_found_by_it() {
     let mut random = Random(8);
     for k in 0..=16 {
-        let reach = Reach::within(k);
+        let reach = ProbeRadius::within(k);
         for _ in 0..2000 {
             let difference = random.near(0, k.into());
             let reporters = Block::ALL.into_iter().filter(|b| reach.last_found_by(*b, difference));
@@ -105,7 +105,7 @@ fn the_last_rotation_that_finds_a_difference_is_the_one_that_the_ring_names() {
     let mut random = Random(10);
     let distance = |block: Block, difference| block.bucket(difference, 16).count_ones();
     for k in 0..=64 {
-        let reach = Reach::within(k);
+        let reach = ProbeRadius::within(k);
         let some = (0..300).map(|_| random.near(0, 64));
         for difference in some.chain([0, u64::MAX]).collect::<Vec<_>>() {
             let found_by = |block: &Block| {

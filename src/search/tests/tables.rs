@@ -141,10 +141,11 @@ fn buckets_keep_the_canonical_order() {
                 .map(|(ordinal, f)| (of_bucket(*f).0, ordinal, of_bucket(*f).1))
                 .collect();
             truth.sort_unstable();
-            let ordinals = columns[&Part::Ordinals(rotation)].as_chunks().0.iter();
+            let ordinals = columns[&TableColumn::Ordinals(rotation)].as_chunks().0.iter();
             let ordinals = ordinals.map(|&ordinal| u32::from_le_bytes(ordinal));
             assert!(truth.iter().map(|entry| entry.1).eq(ordinals));
-            let (all, rest) = (u16s(Part::Buckets(rotation)), u16s(Part::Rest(rotation)));
+            let (all, rest) =
+                (u16s(TableColumn::Buckets(rotation)), u16s(TableColumn::Rest(rotation)));
             let (mut entry, mut at_rest) = (0, 0);
             for (bucket, places) in all.chunks(32 * lines as usize).enumerate() {
                 let count = truth.iter().filter(|entry| entry.0 == bucket).count();

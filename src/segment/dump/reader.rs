@@ -63,7 +63,7 @@ impl Out<'_> {
 }
 
 /// A cached block of a section.
-pub(super) struct Held {
+pub(super) struct CachedBlock {
     section: Section,
     block: u64,
     bytes: Vec<u8>,
@@ -73,7 +73,7 @@ pub(super) struct Held {
 pub(super) struct Blocks<'f> {
     plain: PlainSegment<'f>,
     /// The block being read, and a block of another section with details about it.
-    held: [Option<Held>; 2],
+    held: [Option<CachedBlock>; 2],
 }
 
 impl<'f> Blocks<'f> {
@@ -86,7 +86,8 @@ impl<'f> Blocks<'f> {
         // Two places, so that a look into another section does not displace the block that is read on.
         let [first, second] = &mut self.held;
         let held = if place == 0 { first } else { second };
-        let is_held = |held: &Held| (held.section.number, held.block) == (section.number, block);
+        let is_held =
+            |held: &CachedBlock| (held.section.number, held.block) == (section.number, block);
         if !held.as_ref().is_some_and(is_held) {
             let bytes = match self.plain.block(section, block) {
                 Ok(bytes) => bytes.to_vec(),
@@ -94,7 +95,7 @@ impl<'f> Blocks<'f> {
                 Err(Error::Corrupt(flaw)) => return Err(Stop::Damaged(block, flaw)),
                 Err(error) => return Err(Stop::Failed(error)),
             };
-            *held = Some(Held { section: *section, block, bytes });
+            *held = Some(CachedBlock { section: *section, block, bytes });
         }
         Ok(held.as_ref().map_or(&[], |held| &held.bytes))
     }

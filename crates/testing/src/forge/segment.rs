@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::Mutex;
 
 use simkeep::query::{Address, Shape};
-use simkeep::search::{Census, Part, Resources, Sink, build_index, canonical_key};
+use simkeep::search::{Census, Resources, Sink, TableColumn, build_index, canonical_key};
 
 const HEAD_BYTES: usize = 64;
 const TRAILER_BYTES: usize = 64;
@@ -216,25 +216,25 @@ fn numbers_of(shape: Shape) -> [u32; 4] {
     }
 }
 
-fn part_and_kind(part: Part) -> (u16, u16) {
+fn part_and_kind(part: TableColumn) -> (u16, u16) {
     match part {
-        Part::Buckets(rotation) => (rotation as u16, BUCKETS),
-        Part::Rest(rotation) => (rotation as u16, REST),
-        Part::Cells(table) => (table as u16, CELLS),
-        Part::Further(table) => (table as u16, FURTHER),
-        Part::Ordinals(table) => (table as u16, ORDINALS),
+        TableColumn::Buckets(rotation) => (rotation as u16, BUCKETS),
+        TableColumn::Rest(rotation) => (rotation as u16, REST),
+        TableColumn::Cells(table) => (table as u16, CELLS),
+        TableColumn::Further(table) => (table as u16, FURTHER),
+        TableColumn::Ordinals(table) => (table as u16, ORDINALS),
     }
 }
 
 impl Sink for Made {
     type Error = Infallible;
 
-    fn place(&self, part: Part, _: u64) -> Result<(), Infallible> {
+    fn place(&self, part: TableColumn, _: u64) -> Result<(), Infallible> {
         self.0.lock().unwrap().insert(part_and_kind(part), Vec::new());
         Ok(())
     }
 
-    fn write(&self, part: Part, bytes: &[u8]) -> Result<(), Infallible> {
+    fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<(), Infallible> {
         let mut made = self.0.lock().unwrap();
         made.entry(part_and_kind(part)).or_default().extend_from_slice(bytes);
         Ok(())

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::{Arrival, MemPage, PageOf, Pages};
 use crate::bug::{Bug, OrBug};
-use crate::page::{Course, EpochInfo};
+use crate::page::{EpochInfo, PageHistory};
 use crate::segment::put_course;
 
 /// A checkpoint: the state of a page as of some operation.
@@ -38,7 +38,7 @@ struct NewCheckpoint {
     /// The last operation and the last arrival in it.
     sequence: u64,
     arrival: u32,
-    course: Course,
+    course: PageHistory,
     kind: CheckpointKind,
     /// The number of arrivals after it.
     later: u32,
@@ -108,12 +108,12 @@ impl<'a> PageOf<'a> {
             self.kept(u64::MAX, |_| true).1.collect();
         // The last visit may still get a restatement, which changes its comparison. So the
         // checkpoint ends before it.
-        let settled = Course::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
+        let settled = PageHistory::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
         // Without epochs nothing can be compared: a replay without them keeps heads only.
         let last = settled.checked_sub(1).filter(|_| !epochs.is_empty());
         let followed = last.and_then(|last| recent.get(last));
         let course = followed.map(|(_, last)| self.course_at(last.sequence, epochs));
-        let is_page = |course: &Course| course.head.is_some();
+        let is_page = |course: &PageHistory| course.head.is_some();
         let (last, course, kind, later) = match followed.zip(course.filter(is_page)) {
             Some((last, course)) => {
                 let kind = if course.changes.is_some() {
@@ -124,7 +124,7 @@ impl<'a> PageOf<'a> {
                 (Some(last), course, kind, recent.len() - settled)
             }
             None => {
-                let course = Course { head: self.head(), changes: None };
+                let course = PageHistory { head: self.head(), changes: None };
                 (recent.last(), course, CheckpointKind::Head, 0)
             }
         };

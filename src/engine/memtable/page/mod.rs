@@ -12,7 +12,7 @@ use crate::bug::{Bug, OrBug};
 use crate::cpu::{prefetch, prefetch_value};
 use crate::engine::delta::entry_delta;
 use crate::layout::Delta;
-use crate::page::{Changes, Content, Course, Entry, EpochInfo, Head, PageState};
+use crate::page::{Changes, Content, Entry, EpochInfo, Head, PageHistory, PageState};
 use crate::segment::{Record, head_of, unpack_course, unpack_head};
 use crate::time::Time;
 use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
@@ -112,7 +112,7 @@ impl<'a> PageOf<'a> {
     /// The page with its change statistics as of `sequence`, unless a visit came late. Costs as
     /// much as [`head_at`](Self::head_at), plus a pass over the entries since the last checkpoint
     /// if all of them belong to one visit.
-    pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> Course {
+    pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> PageHistory {
         // A checkpoint with only the head lacks the change statistics. An earlier one is used.
         let (packed, later) = self.kept(sequence, |kind| kind != CheckpointKind::Head);
         let mut course = unpack_course(packed);

@@ -100,7 +100,7 @@ proptest! {
                     sequence += 1;
                     inner.reset(sequence, number, Delta::default()).unwrap();
                     all.clear();
-                    courses.push((sequence, Course::default(), None));
+                    courses.push((sequence, PageHistory::default(), None));
                     continue;
                 }
                 0 | 1 => visit(Seen::Failed),
@@ -120,7 +120,7 @@ proptest! {
             let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
             inner.enter(sequence, number, entry, &effect, &epochs()).unwrap();
             all.push(entry);
-            let mut course = Course::default();
+            let mut course = PageHistory::default();
             course.follow(&all, &epochs());
             let is_it = |entry: &&Entry| entry.content() == Some(content);
             let first = all.iter().filter(is_it).map(Entry::time).min();

@@ -3,16 +3,16 @@
 /// A sample of items: those with the smallest hashes. Neither the order of arrival nor the site
 /// changes which items are sampled.
 #[derive(Debug)]
-pub(super) struct Lot<T> {
+pub(super) struct HashSample<T> {
     max: usize,
     /// In order of the hashes.
     drawn: Vec<(u64, T)>,
 }
 
-impl<T> Lot<T> {
+impl<T> HashSample<T> {
     /// Creates a sample of at most `max` items.
-    pub(super) fn new(max: usize) -> Lot<T> {
-        Lot { max, drawn: Vec::new() }
+    pub(super) fn new(max: usize) -> HashSample<T> {
+        HashSample { max, drawn: Vec::new() }
     }
 
     /// Offers an item, which is created only if it enters the sample for now.
@@ -50,7 +50,7 @@ mod tests {
             hashes in prop::collection::hash_set(any::<u64>(), 0..50),
             max in 0usize..20,
         ) {
-            let mut lot = Lot::new(max);
+            let mut lot = HashSample::new(max);
             hashes.iter().for_each(|hash| lot.offer(*hash, || *hash));
             let mut expected: Vec<u64> = hashes.into_iter().collect();
             expected.sort_unstable();

@@ -9,20 +9,20 @@ use crate::error::{Error, Result};
 
 /// The contents of the files written after commits of a catalog.
 #[derive(Debug)]
-pub(crate) struct After {
+pub(crate) struct NewerFiles {
     pub(crate) mark: Marked,
     /// The contents of `SNAPSHOT`, if it exists and is sound.
     pub(crate) published: Option<Published>,
 }
 
-impl After {
+impl NewerFiles {
     /// Reads both files. Damage counts as absence: the writer writes both again.
-    pub(crate) fn read(disk: &dyn Disk) -> Result<After> {
+    pub(crate) fn read(disk: &dyn Disk) -> Result<NewerFiles> {
         let published = match Published::read(disk) {
             Ok(published) => published,
             Err(e) => e.flaw().map(|_| None)?,
         };
-        Ok(After { mark: mark::read(disk), published })
+        Ok(NewerFiles { mark: mark::read(disk), published })
     }
 
     /// Checks that both belong to this catalog, and that the catalog has everything that they

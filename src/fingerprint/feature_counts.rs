@@ -21,7 +21,7 @@ impl Tallied {
 /// Counts features by hash. The memory is kept from document to document: 50 to 100 bytes for each
 /// distinct feature of the largest.
 #[derive(Clone, Debug)]
-pub(super) struct Tally {
+pub(super) struct FeatureCounts {
     /// A power of two of lines, with at least twice as many slots as features.
     lines: Vec<Line>,
     /// The position weights of all occurrences of each slot's feature, in units of 2⁻¹⁶; empty if
@@ -65,9 +65,9 @@ impl Line {
     }
 }
 
-impl Tally {
-    pub(super) fn new() -> Tally {
-        Tally {
+impl FeatureCounts {
+    pub(super) fn new() -> FeatureCounts {
+        FeatureCounts {
             lines: vec![Line::default(); LINES_MIN],
             places: Vec::new(),
             taken: vec![0; LINES_MIN * SLOTS / 2 + 1],
@@ -136,7 +136,7 @@ impl Tally {
     #[expect(clippy::indexing_slicing, reason = "there is a place for each slot")]
     fn grow(&mut self) {
         let lines = self.lines.len() * 2;
-        let before = std::mem::replace(self, Tally::new());
+        let before = std::mem::replace(self, FeatureCounts::new());
         self.factor = before.factor;
         self.empty(lines);
         for (feature, place) in before.features().zip(before.places()) {
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn tallied(tally: &Tally) -> Vec<(u64, u64, u64)> {
+    fn tallied(tally: &FeatureCounts) -> Vec<(u64, u64, u64)> {
         tally.features().zip(tally.places()).map(|(f, place)| (f.hash, f.count, place)).collect()
     }
 
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_large_document_is_counted_and_forgotten() {
-        let mut tally = Tally::new();
+        let mut tally = FeatureCounts::new();
         for round in 0..3 {
             for n in 0..50_000u64 {
                 tally.add_placed(n * n % 9973, round);
@@ -261,7 +261,7 @@ mod tests {
                 prop::collection::vec((0u64..700, 0u64..9), 0..900), 1..4),
             kept in 0usize..1000,
         ) {
-            let mut tally = Tally::new();
+            let mut tally = FeatureCounts::new();
             for document in documents {
                 document.iter().for_each(|&(hash, place)| tally.add_placed(hash, place));
                 prop_assert_eq!(tallied(&tally), naive(&document));

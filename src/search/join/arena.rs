@@ -47,27 +47,27 @@ impl<'r> Run<'r> {
 
 /// Memory in which entries are placed bucket by bucket. Splitting a bucket uses the rest of the
 /// room, so the total memory is bounded by its size.
-pub(super) struct Room<'r> {
+pub(super) struct Arena<'r> {
     words: &'r mut [u64],
     ordinals: &'r mut [u32],
 }
 
-impl<'r> Room<'r> {
+impl<'r> Arena<'r> {
     pub(super) fn new(words: &'r mut [u64], ordinals: &'r mut [u32]) -> Self {
         Self { words, ordinals }
     }
 
-    pub(super) fn reborrow(&mut self) -> Room<'_> {
+    pub(super) fn reborrow(&mut self) -> Arena<'_> {
         // For one run: the next run gets the same memory again.
-        Room { words: self.words, ordinals: self.ordinals }
+        Arena { words: self.words, ordinals: self.ordinals }
     }
 
     /// Returns memory for this many entries, if it is available, and the rest.
-    pub(super) fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Room<'_>)> {
+    pub(super) fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Arena<'_>)> {
         // A stack without a counter: the remainder is borrowed
         // from `self`, so it ends when the caller returns.
         let (words, more_words) = self.words.split_at_mut_checked(entries)?;
         let (ordinals, more_ordinals) = self.ordinals.split_at_mut_checked(entries)?;
-        Some((words, ordinals, Room { words: more_words, ordinals: more_ordinals }))
+        Some((words, ordinals, Arena { words: more_words, ordinals: more_ordinals }))
     }
 }

@@ -2,9 +2,9 @@
 
 use arrayvec::ArrayVec;
 
-use super::patience::Patience;
 use super::rotations::{Aimed, Alike, RotationGround, Round, ask_for_rest};
 use super::survivors::Survivors;
+use super::work_limit::WorkLimit;
 use crate::search::candidate::Finds;
 use crate::search::column::Column;
 use crate::search::kernel::{BlockRun, Kernel, NearBlock};
@@ -13,7 +13,7 @@ use crate::search::probe::{BLOCKS, Block, Probe};
 /// A query that probes only its own bucket in each rotation, in steps.
 ///
 /// Nearly all single queries are of this kind and find nothing: there are no rounds.
-pub(in crate::search) struct Own<'c, C> {
+pub(in crate::search) struct SingleProbe<'c, C> {
     ground: RotationGround<'c, C>,
     fingerprint: u64,
     /// The near entries of the buckets.
@@ -23,7 +23,7 @@ pub(in crate::search) struct Own<'c, C> {
     more: bool,
 }
 
-impl<'c, C: Column> Own<'c, C> {
+impl<'c, C: Column> SingleProbe<'c, C> {
     #[inline]
     pub(in crate::search) fn new(ground: RotationGround<'c, C>, fingerprint: u64) -> Self {
         Self { ground, fingerprint, near: Vec::new(), more: false }
@@ -88,7 +88,7 @@ impl<'c, C: Column> Own<'c, C> {
     pub(in crate::search) fn finish(
         &mut self,
         finds: &mut dyn Finds,
-        patience: impl FnOnce() -> Patience,
+        patience: impl FnOnce() -> WorkLimit,
     ) -> Result<bool, C::Error> {
         if self.near.is_empty() && !self.more {
             return Ok(true);
@@ -103,7 +103,7 @@ impl<'c, C: Column> Own<'c, C> {
     /// Looks up entries whose stored bits are near, and compares the parts of buckets in the rest.
     #[inline(never)]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
-    fn look_up(&mut self, finds: &mut dyn Finds, patience: &mut Patience) -> Result<(), C::Error> {
+    fn look_up(&mut self, finds: &mut dyn Finds, patience: &mut WorkLimit) -> Result<(), C::Error> {
         let ground = self.ground;
         let mut near = std::mem::take(&mut self.near);
         let mut survivors = Survivors::new(finds);

@@ -11,13 +11,13 @@ const COMPARED: usize = 256;
 ///
 /// The work counts entries whose stored bits are near, which should be few. Whether a query exceeds
 /// the limit does not depend on the order of its probes, nor on other queries.
-pub(in crate::search) struct Patience {
+pub(in crate::search) struct WorkLimit {
     each: usize,
     spent: Vec<(usize, usize)>,
     crowded: Vec<usize>,
 }
 
-impl Patience {
+impl WorkLimit {
     /// Limits each query to the time of `each` look-ups.
     #[inline]
     pub(in crate::search) fn of(each: usize) -> Self {

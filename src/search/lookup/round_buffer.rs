@@ -2,7 +2,7 @@
 
 /// Three batches of work are in flight: while one is filled, the one before it advances, and the
 /// one before that is finished.
-pub(super) struct Wheel<S> {
+pub(super) struct RoundBuffer<S> {
     lots: [S; LOTS],
     /// The batch that is being filled; the next one is the oldest.
     filled: usize,
@@ -10,7 +10,7 @@ pub(super) struct Wheel<S> {
 
 const LOTS: usize = 3;
 
-impl<S> Wheel<S> {
+impl<S> RoundBuffer<S> {
     /// The number of turns after which every filled batch is finished.
     pub(super) const TURNS: usize = LOTS;
 

@@ -3,20 +3,20 @@
 
 use std::ops::Range;
 
+use super::arena::{self, Entry};
 use super::counts::Counts;
 use super::cut::{Cut, Part};
-use super::room::{self, Entry};
 use super::spread::{SAMPLE, Spread};
 
 /// The description of a dense bucket.
-pub(super) struct Crowd {
+pub(super) struct DenseBucket {
     spread: Box<Spread>,
     /// The parts into which the reordered bits are split, with the description of a bucket of each.
     parts: Vec<(Part, Cut)>,
 }
 
 /// The distribution of the entries of a dense bucket, or of a piece of it.
-pub(super) struct Tally {
+pub(super) struct EntryHistogram {
     /// For each part, the number of entries with each value.
     counts: Vec<Vec<u32>>,
     /// The bits set in some entries, and the bits set in all of them.
@@ -26,21 +26,21 @@ pub(super) struct Tally {
 
 /// A task of a dense bucket: the entries with a range of values of a part.
 #[derive(Clone, Debug)]
-pub(super) struct Share {
+pub(super) struct DenseTask {
     part: usize,
     values: Range<u32>,
     /// The number of these entries.
     pub(super) entries: usize,
 }
 
-impl Share {
+impl DenseTask {
     /// Whether it is of the first part. Each entry of the bucket is in exactly one such share.
     pub(super) fn is_of_first_part(&self) -> bool {
         self.part == 0
     }
 }
 
-impl Crowd {
+impl DenseBucket {
     /// Samples the entries. `None` if no other order of their bits would help.
     pub(super) fn new<'e>(
         all: impl Iterator<Item = &'e Entry>,
@@ -50,7 +50,7 @@ impl Crowd {
         // About 1,000 entries, spread over the whole bucket:
         // the order of bits needs only rough frequencies.
         let sample = all.step_by(entries.div_ceil(SAMPLE).max(1));
-        let sample: Vec<u64> = sample.map(|entry| room::fingerprint(*entry)).collect();
+        let sample: Vec<u64> = sample.map(|entry| arena::fingerprint(*entry)).collect();
         let (parts, width) = cut.parts_of(entries);
         let spread = Spread::of(&sample, parts as usize, width as usize);
         let cut = cut.reordered(&spread);
@@ -60,12 +60,12 @@ impl Crowd {
     }
 
     /// Counts a piece of the bucket.
-    pub(super) fn tally(&self, entries: &[Entry]) -> Tally {
+    pub(super) fn tally(&self, entries: &[Entry]) -> EntryHistogram {
         let mut counts: Vec<Counts> =
             self.parts.iter().map(|(part, _)| Counts::new(part.width)).collect();
         let (mut some, mut all) = (0, u64::MAX);
         for entry in entries {
-            let fingerprint = room::fingerprint(*entry);
+            let fingerprint = arena::fingerprint(*entry);
             (some, all) = (some | fingerprint, all & fingerprint);
             // Counting all parts here takes one pass. It shows before
             // any work whether the new order separates the entries.
@@ -74,16 +74,21 @@ impl Crowd {
                 counts.count(part.value(word));
             }
         }
-        Tally { counts: counts.into_iter().map(Counts::into_inner).collect(), some, all }
+        EntryHistogram { counts: counts.into_iter().map(Counts::into_inner).collect(), some, all }
     }
 
     /// Divides the bucket into shares of at most `wanted` entries, or a single value with more.
     /// `None` if one value has most of the entries, or more than `most`.
-    pub(super) fn shares(&self, tally: &Tally, wanted: usize, most: usize) -> Option<Vec<Share>> {
-        let mut shares: Vec<Share> = Vec::new();
+    pub(super) fn shares(
+        &self,
+        tally: &EntryHistogram,
+        wanted: usize,
+        most: usize,
+    ) -> Option<Vec<DenseTask>> {
+        let mut shares: Vec<DenseTask> = Vec::new();
         for (part, counts) in tally.counts.iter().enumerate() {
             let entries: usize = counts.iter().map(|&count| count as usize).sum();
-            let mut share = Share { part, values: 0..0, entries: 0 };
+            let mut share = DenseTask { part, values: 0..0, entries: 0 };
             for (value, &count) in (0..).zip(counts) {
                 let count = count as usize;
                 // One value that most entries share cannot be divided.
@@ -95,7 +100,7 @@ impl Crowd {
                 // must meet, and neighbours need not be separated.
                 if share.entries + count > wanted && share.entries > 0 {
                     shares.push(share);
-                    share = Share { part, values: value..value, entries: 0 };
+                    share = DenseTask { part, values: value..value, entries: 0 };
                 }
                 share.entries += count;
                 share.values.end = value + 1;
@@ -109,7 +114,7 @@ impl Crowd {
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
     pub(super) fn take<'e>(
         &self,
-        share: &Share,
+        share: &DenseTask,
         all: impl Iterator<Item = &'e Entry>,
     ) -> Vec<(u64, u32)> {
         let (part, _) = &self.parts[share.part];
@@ -117,9 +122,9 @@ impl Crowd {
         // Each share filters the whole bucket. That is sequential
         // reading, and needs no sorted copy of the bucket.
         taken.extend(all.filter_map(|entry| {
-            let fingerprint = room::fingerprint(*entry);
+            let fingerprint = arena::fingerprint(*entry);
             let is_of_share = share.values.contains(&part.value(self.spread.put(fingerprint)));
-            is_of_share.then(|| (fingerprint, room::ordinal(*entry)))
+            is_of_share.then(|| (fingerprint, arena::ordinal(*entry)))
         }));
         assert_eq!(taken.len(), share.entries, "a share has as many entries as were counted");
         taken
@@ -128,13 +133,13 @@ impl Crowd {
     /// Returns the order of bits, the part that separates the entries of a share, and the
     /// description of entries that it does not separate.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
-    pub(super) fn of(&self, share: &Share) -> (&Spread, Part, &Cut) {
+    pub(super) fn of(&self, share: &DenseTask) -> (&Spread, Part, &Cut) {
         let (part, cut) = &self.parts[share.part];
         (&self.spread, *part, cut)
     }
 }
 
-impl Tally {
+impl EntryHistogram {
     /// Returns the distribution of two pieces together.
     pub(super) fn and(mut self, other: Self) -> Self {
         for (counts, others) in self.counts.iter_mut().zip(other.counts) {
