@@ -45,4 +45,5 @@ mod space;
 mod splits;
 mod style;
 mod weights;
+mod words;
 mod worth;
