@@ -143,7 +143,7 @@ mod tests {
             (5, &[row(1, 1, 10), row(6, 11, 30)], "newer than the store"),
             (9, &[row(1, 1, 10), row(2, 11, 30)], "newer than the store"),
             (9, &[row(1, 1, 10), row(5, 11, 30)], "its segment 5 differs"),
-            (6, &[row(6, 1, 20)], "other segments than the store had then"),
+            (6, &[row(6, 1, 20)], "its segments differ from those that the store had then"),
             (9, &[row(1, 1, 10), row(6, 11, 15), row(7, 16, 30)], "its operations 11 to 20"),
         ] {
             let found = there.why_not_earlier(&state(changes, store)).unwrap();
