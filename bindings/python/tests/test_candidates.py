@@ -78,7 +78,7 @@ def test_what_was_dropped_is_known_by_its_place(store: simkeep.Store) -> None:
     [
         (lambda c: c.candidacy(7), TypeError, "url must be str, not int"),
         (lambda c: c.candidacy(""), simkeep.UrlError, "the URL is empty"),
-        (lambda c: c.add("x", "y"), TypeError, "place must be .*not str"),
+        (lambda c: c.add("x", "y"), TypeError, "location must be .*not str"),
         (lambda c: c.add(2**63, "y"), simkeep.InvalidArgumentError, "has no candidate"),
         (lambda c: c.add(0, b"y"), TypeError, "text must be str, not bytes"),
         (lambda c: c.clusters("x"), TypeError, "resemblance must be a number, not str"),

@@ -221,7 +221,7 @@ def test_epochs_begin_with_the_load_that_brings_them(store: simkeep.Store) -> No
         store.load([simkeep.Observation(URL, AT + DAY, fingerprint=1, epoch=mine)])
     other = simkeep.LoadEpochs()
     other.named("mine/0", role="both")
-    with pytest.raises(simkeep.InvalidArgumentError, match="keeps it"):
+    with pytest.raises(simkeep.InvalidArgumentError, match="cannot change to both"):
         store.load([simkeep.Observation(URL, AT + DAY, fingerprint=1)], epochs=other)
 
 
