@@ -151,7 +151,8 @@ fn write_tables(
 ) -> Result<()> {
     let (mut postings, mut tags) = (Vec::new(), Vec::new());
     let mut next = held.next()?;
-    // `PageFingerprint` sorts by epoch, then canonically, then by page. So each loop takes one run of equals.
+    // `PageFingerprint` sorts by epoch, then canonically, then by page. So each loop takes one run of
+    // equals.
     while let Some(epoch) = next.map(|held| held.epoch()) {
         let mut writer = TablesWriter::new(builder, epoch)?;
         while let Some(first) = next.filter(|held| held.epoch() == epoch) {

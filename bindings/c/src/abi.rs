@@ -35,8 +35,8 @@ pub(crate) unsafe trait Plain: Copy {
 /// own structures.
 macro_rules! plain {
     ($Name:ident, up to $last:ident) => {
-        // SAFETY: it has only fields that `Plain` allows. A test compiles the header with `-Wpadded`, which
-        // proves that no padding is between them.
+        // SAFETY: it has only fields that `Plain` allows. A test compiles the header with `-Wpadded`,
+        // which proves that no padding is between them.
         unsafe impl $crate::abi::Plain for $Name {
             const LEAST: usize = std::mem::offset_of!($Name, $last)
                 + $crate::abi::size_of_field(|of: &$Name| &of.$last);
