@@ -13,17 +13,17 @@
 mod entry;
 mod epoch;
 mod flaw;
-mod found;
 mod message;
 mod saw;
 mod values;
+mod verdict_counts;
 
 pub(crate) use entry::Entry;
 pub(crate) use epoch::Epoch;
 pub(crate) use flaw::Flaw;
-pub(crate) use found::Found;
 pub(crate) use message::{Beside, Error, Message, Note};
 pub(crate) use saw::Saw;
 pub(crate) use values::{
     Band, Digest, EpochName, Fingerprint, Hash, Number, Role, Seen, Share, Time, Verdict,
 };
+pub(crate) use verdict_counts::VerdictCounts;

@@ -6,7 +6,7 @@ use simkeep::inspect::{Census, FingerprintCensus};
 
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::output::json::{Fingerprint, Found, Time};
+use crate::output::json::{Fingerprint, Time, VerdictCounts};
 use crate::output::table::{Table, left, right};
 use crate::output::visit;
 use crate::output::words::{count, many};
@@ -58,18 +58,18 @@ pub(super) struct Answer<'a> {
     host_count: u64,
     /// The hosts with most pages, the largest first.
     largest_hosts: Vec<Host<'a>>,
-    /// The fingerprints by which near-duplicates are sought.
+    /// The fingerprints that find near-duplicates.
     fingerprint_census: Fingerprints<'a>,
     /// The number of visits by their distance in bits to the version before.
     distances: &'a [u64],
-    /// How many pages changed at what share of their visits: at none, and up to each tenth.
+    /// The number of pages by the share of their visits that found a change: none, then up to each tenth.
     changing: [u64; 11],
-    /// How long each period is.
+    /// The length of each period.
     period_seconds: i64,
-    /// What visits found, in order of time.
+    /// Counts of verdicts by period, in order of time.
     periods: Vec<Period>,
-    /// What visits found at times so far from all others that they are in no period.
-    outside: Found,
+    /// Counts of verdicts of visits so far in time from all others that they are in no period.
+    outside: VerdictCounts,
 }
 
 /// A host.
@@ -78,18 +78,18 @@ struct Host<'a> {
     host: &'a str,
     pages: u64,
     visits: u64,
-    /// What these found.
+    /// The verdicts of its visits.
     #[serde(flatten)]
-    found: Found,
+    verdicts: VerdictCounts,
 }
 
-/// What visits found in a period.
+/// The verdicts of the visits in a period.
 #[derive(Serialize, JsonSchema)]
 struct Period {
-    /// When it begins.
+    /// The begin of the period.
     from: Time,
     #[serde(flatten)]
-    found: Found,
+    verdicts: VerdictCounts,
 }
 
 /// What the fingerprints are of pages that have one.
@@ -130,12 +130,12 @@ impl<'a> From<&'a Census> for Answer<'a> {
             host: &host.host,
             pages: host.pages,
             visits: host.visits,
-            found: host.verdicts.into(),
+            verdicts: host.verdicts.into(),
         });
         let periods = census
             .periods
             .iter()
-            .map(|period| Period { from: Time(period.from), found: period.verdicts.into() });
+            .map(|period| Period { from: Time(period.from), verdicts: period.verdicts.into() });
         Answer {
             pages: census.pages,
             pages_in_force: census.in_force,

@@ -8,7 +8,7 @@ use simkeep::inspect::JournalView;
 use crate::common::Common;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::output::json::{Found, Saw, Time};
+use crate::output::json::{Saw, Time, VerdictCounts};
 use crate::output::words::{count, figure, many};
 
 /// Show the operations that are in no segment yet
@@ -68,7 +68,7 @@ pub(crate) struct Answer {
     /// When the last visit was.
     last: Option<Time>,
     #[serde(flatten)]
-    found: Found,
+    verdicts: VerdictCounts,
     restated: u64,
     weights: u64,
     classes: u64,
@@ -87,7 +87,7 @@ impl Answer {
             pages: view.pages,
             first: view.times.map(|(first, _)| Time(first)),
             last: view.times.map(|(_, last)| Time(last)),
-            found: view.verdicts.into(),
+            verdicts: view.verdicts.into(),
             restated: view.restated,
             weights: view.weights,
             classes: view.classes,

@@ -1,0 +1,30 @@
+//! Counts of visits by their verdicts.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use simkeep::inspect;
+
+/// The number of visits with each verdict.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct VerdictCounts {
+    /// Visits with the first content of their page.
+    new: u64,
+    /// Visits with unchanged content.
+    same: u64,
+    /// Visits with new content.
+    changed: u64,
+    /// Visits with earlier content of the page.
+    reverted: u64,
+    /// Visits of a page that was gone.
+    gone: u64,
+    failed: u64,
+    /// Visits without evidence: out of order, or unmodified although no content of the page was seen.
+    other: u64,
+}
+
+impl From<inspect::VerdictCounts> for VerdictCounts {
+    fn from(of: inspect::VerdictCounts) -> VerdictCounts {
+        let inspect::VerdictCounts { new, same, changed, reverted, gone, failed, other, .. } = of;
+        VerdictCounts { new, same, changed, reverted, gone, failed, other }
+    }
+}
