@@ -1,40 +1,40 @@
 //! Sorting few items, with less machine code.
 //!
-//! Each type that the standard library sorts takes some 10 kB of machine code and a tenth of a second to
-//! compile. Here only the places of items are sorted, by code that exists once. That suits short lists,
-//! and sorts that take little of a long call.
+//! For each type that it sorts, the standard library takes some 10 kB of machine code and a tenth of a
+//! second to compile. Here only indices are sorted, by code that exists once. Use it for short lists, and
+//! where a sort is a small part of a long call.
 
 use std::cmp::Ordering;
 
-/// Sorts items; equal ones stay in their order. Allocates their places, and compares through a pointer,
-/// so it is slower than [`slice::sort_by`].
+/// Sorts items, and keeps the order of equal items. It allocates an index for each item and compares
+/// through a pointer, so it is slower than [`slice::sort_by`].
 pub(crate) fn sort_few_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     // Most lists are this short, and cost nothing.
     if items.len() < 2 {
         return;
     }
-    #[expect(clippy::indexing_slicing, reason = "places of items")]
+    #[expect(clippy::indexing_slicing, reason = "indices of items")]
     let order = order_of(items.len(), &mut |a, b| compare(&items[a], &items[b]));
     put_in(order, &mut |a, b| items.swap(a, b));
 }
 
-/// [`sort_few_by`] a key of each item.
+/// Sorts items by a key, as [`sort_few_by`] does.
 pub(crate) fn sort_few_by_key<T, K: Ord>(items: &mut [T], mut key: impl FnMut(&T) -> K) {
     sort_few_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// The places from 0 to `len` in the order of what stands there.
+/// Returns the indices below `len` in the order of their items.
 fn order_of(len: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
     order.sort_by(|a, b| compare(*a, *b));
     order
 }
 
-/// Swaps items until each place has the item that stood at the place in `order`.
-#[expect(clippy::indexing_slicing, reason = "each place is in the order once")]
+/// Permutes items by swaps: the item at `order[i]` moves to `i`.
+#[expect(clippy::indexing_slicing, reason = "each index occurs once in the order")]
 fn put_in(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
-        // Follows one cycle of the permutation, and marks its places as done.
+        // Follows one cycle of the permutation, and marks its indices as done.
         let mut at = start;
         while order[at] != start {
             let from = std::mem::replace(&mut order[at], at);

@@ -80,8 +80,8 @@ fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     });
 }
 
-/// Starts a thread, if the system allows it. Not generic: what it calls is long, and would be compiled
-/// for each kind of work.
+/// Starts a thread, if the system allows it. It is not generic, because the code that it calls is long and
+/// would be compiled for each kind of work.
 fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: &'scope (dyn Fn() + Sync),
