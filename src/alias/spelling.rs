@@ -87,7 +87,7 @@ fn is_session_segment(segment: &str) -> bool {
 }
 
 /// Writes the ASCII letters of a path in lower case, except in percent-encodings (RFC 3986,
-/// 6.2.2.1) and sessions. `None` if nothing changes.
+/// 6.2.2.1) and sessions, which are numbers. `None` if nothing changes.
 pub(super) fn lowered(path: &str) -> Option<String> {
     if !path.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return None;

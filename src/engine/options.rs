@@ -47,7 +47,8 @@ settings! {
         /// after a crash replays up to twice as many.
         pub memtable_observations: usize = 262_144,
         /// The bytes at which the memtable is sealed. Default: 80 MiB, which 262,144 observations
-        /// rarely reach; at least 64 KiB. Unused capacity is not counted, at most as much again.
+        /// rarely reach; at least 64 KiB. Spare capacity is not counted: it can take as many bytes
+        /// again.
         pub memtable_bytes: usize = 80 << 20,
         /// The age of the oldest observation at which the memtable is sealed. If nothing arrives
         /// for as long again, all segments are merged into one, provided that this saves much

@@ -441,7 +441,6 @@ pub(crate) enum Sight<T> {
 ///
 /// A file is removed only if a newer `SNAPSHOT` does not list it. So if a file is missing, this
 /// tries again; it is damage if `SNAPSHOT` is unchanged.
-/// again, and is damage if `SNAPSHOT` is the same still.
 pub(crate) fn sight<T>(
     disk: &Arc<dyn Disk>,
     take: impl Fn(&Published) -> Result<T>,

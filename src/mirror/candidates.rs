@@ -15,13 +15,13 @@ use crate::layout::{Cursor, Put};
 use crate::progress::Progress;
 use crate::sort::{Packed, Sorted, Sorter, Workspace};
 
-/// The most sites with a hash for which all their pairs are linked.
+/// A hash links all pairs of its sites only if it is on at most this many sites.
 const SITES_PAIRED: usize = 64;
 
 /// The number of common hashes of one kind that two sites need to be compared.
 pub(super) const SHARED: u32 = 2;
 
-/// The most other sites that are compared with a site on its own account.
+/// The most other sites that a site chooses to be compared with. More sites may choose it.
 const PER_SITE: u32 = 8;
 
 /// Two sites that share a hash, the one with the lower number first.

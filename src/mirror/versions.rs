@@ -24,7 +24,6 @@ impl Nearest {
         let of_first =
             // Version 0 is in force. One of the two versions of a pair always is: two earlier ones
             // are no evidence.
-            // always is: two earlier ones say nothing.
             a.iter().enumerate().map(|(at, version)| ([at, 0], [Some(version), b.first()]));
         let of_second =
             b.iter().enumerate().map(|(at, version)| ([0, at], [a.first(), Some(version)]));

@@ -327,9 +327,9 @@ impl Comparing {
         self.times.0.abs_diff(self.times.1).min(INTERVAL_MAX)
     }
 
-    /// The time of the change, if known: it lies between the visits. A modification time equal to
-    /// the time of the later visit is ignored: servers report it for pages generated on each
-    /// request.
+    /// The time of the change, if known: it lies between the visits. A modification time from two
+    /// seconds (`CLOCK_MS`) before the later visit on is ignored: servers report the current time for
+    /// pages generated on each request.
     fn dated(&self) -> Option<i64> {
         let (before, now) = self.times;
         self.modified.filter(|then| before < *then && *then < now.saturating_sub(CLOCK_MS))

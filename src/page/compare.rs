@@ -30,8 +30,8 @@ pub(super) enum Likeness {
 }
 
 impl Head {
-    /// Compares a visit with the page before it. The visit must come after all others. `also` are
-    /// the restatements of the visit.
+    /// Compares a visit with this head, the state of its page before the visit. The visit must come
+    /// after all visits in the head. `also` are the restatements of the visit.
     ///
     /// Returns `None` if the comparison is no evidence either way. Does not check that time passed
     /// between the visits. A distance counts up to the largest minor one of its epoch. Fingerprints

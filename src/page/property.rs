@@ -40,8 +40,8 @@ impl fmt::Display for Property {
 /// A property of a page from a time on, until another of its kind is set. It is neither a visit nor
 /// a change of the page.
 ///
-/// The properties of a page are ordered by time, then by value. If several of one kind have the
-/// same time, the greatest is in force, whatever arrived first.
+/// The properties of a page are ordered by time, then by kind, then by value. If several of one
+/// kind have the same time, the greatest is in force, whatever arrived first.
 ///
 /// ```
 /// use simkeep::{Property, PropertyEntry, Time};

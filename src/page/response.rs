@@ -93,8 +93,8 @@ impl Response<'_> {
     ///
     /// - A code that RFC 9110 does not define counts as the first one of its class, as section 15
     ///   asks.
-    /// - A code outside 100 to 599 counts as a server error. Only 0, which crawlers write if no
-    ///   response came, is [`NoResponse`](FetchFailure::NoResponse).
+    /// - A code outside 100 to 599 counts as a server error, as section 15 asks too. Only 0, which
+    ///   crawlers write if no response came, is [`NoResponse`](FetchFailure::NoResponse).
     /// - 206 is content if its `Content-Range` covers the whole representation (section 14.4).
     /// - 300 offers a choice and redirects nowhere by itself.
     pub fn meaning(&self) -> ResponseMeaning {

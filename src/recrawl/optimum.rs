@@ -77,8 +77,8 @@ pub fn fixed_intervals(pages: &[KnownPage], visits_per_day: f64) -> Result<Optim
 ///
 /// By Y. Azar et al., *Tractable near-optimal policies for crawling*, PNAS 2018, in closed form. In
 /// the order of w/λ, pages get √(wλ/Λ) - λ visits a day while that is positive, with 1/√Λ = (R +
-/// Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a fraction of ρ/(ρ
-/// + λ) of the time. Sorts the pages.
+/// Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a fraction of
+/// ρ/(ρ + λ) of the time. Sorts the pages.
 ///
 /// # Errors
 ///

@@ -21,7 +21,6 @@ pub enum Index {
     /// Olston and S. Pandey, *Recrawl scheduling based on information longevity*, WWW 2008, for a
     /// page that is either fresh or not. It never exceeds w/λ: a page that changes faster than
     /// visits can follow is not visited.
-    /// can follow is left alone.
     Value,
     /// The harmonic index, w λτ²/(1 + λτ).
     ///
@@ -120,12 +119,12 @@ pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64>
     (worth(DAYS_MAX) > threshold).then(|| crossing(|days| worth(days) < threshold))
 }
 
-/// Returns the value of a visit to a page with a reported change, from a sitemap or a feed: p w (s
-/// - last) + (1 - p) · `otherwise`.
+/// Returns the value of a visit to a page with a reported change, from a sitemap or a feed:
+/// p w d + (1 - p) · `otherwise`.
 ///
-/// `trust` is the probability p that the report is true, and `after_days` the time from the last
-/// visit to the change. A change before the last visit does not count, and the result is
-/// `otherwise`, the value without the report.
+/// `trust` is the probability p that the report is true, `weight` the weight w of the page, and
+/// `after_days` the time d from the last visit to the change. A change before the last visit does
+/// not count, and the result is `otherwise`, the value without the report.
 ///
 /// ```
 /// use simkeep::recrawl::{hinted, value};

@@ -46,7 +46,7 @@ impl Asked {
     /// Returns the page that leads this one, if any does and the policy needs leaders.
     ///
     /// Costs a search. If pages are near, it also reads the heads of up to 16 pages, and the
-    /// histories of those that may come first.
+    /// histories of those that may rank before this one.
     pub(super) fn leader(&self, of: &Looked<'_>, crowds: &mut Crowds) -> Result<Option<String>> {
         let head = &of.changing.head;
         if !self.scorer.minds_leaders(of.rule) || head.in_force_seen().is_none() {

@@ -293,8 +293,8 @@ impl Scorer {
     }
 }
 
-/// Clamps the policy's interval between the rule's minimum, at least 1, and the longest interval.
-/// The minimum wins.
+/// Clamps the policy's interval, in seconds, between the rule's minimum (1 without one) and the
+/// longest interval. The minimum wins. Without an interval of the policy, it is the longest one.
 pub(super) fn bounded(own: Option<u64>, min: Option<Interval>, longest: u64) -> u64 {
     // A minimum wins over the longest interval.
     own.unwrap_or(u64::MAX).min(longest).max(min.map_or(1, Interval::seconds))

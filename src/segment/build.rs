@@ -233,8 +233,9 @@ pub(super) enum Spilled {
 }
 
 impl Spill {
-    /// The memory for all spills that are filled concurrently.
+    /// The most memory of a spill.
     const MEMORY_BYTES: usize = 1 << 20;
+    /// The most memory of all spills that are filled concurrently.
     const ALL_BYTES: usize = 16 << 20;
 
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {

@@ -3,7 +3,6 @@
 //! Three passes merge sorted streams: pages in SURT order, hashes in order, and fingerprints in
 //! canonical order. The first pass writes the new ordinal of each input page to scratch files, and
 //! the other two read these. Memory does not grow with the pages.
-//! input went, and the other two read that. Memory does not grow with the pages.
 
 use std::cmp::Reverse;
 use std::mem;

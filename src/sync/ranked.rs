@@ -24,7 +24,7 @@ impl<T> RankedMutex<T> {
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock that must come later.
+    /// With assertions, if this thread holds a lock of the same rank or of a later one.
     #[inline]
     #[track_caller]
     pub(crate) fn lock(&self) -> RankedGuard<'_, T> {
@@ -59,7 +59,7 @@ impl<T> RankedRwLock<T> {
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock that must come later.
+    /// With assertions, if this thread holds a lock of the same rank or of a later one.
     #[inline]
     #[track_caller]
     pub(crate) fn read(&self) -> RankedReadGuard<'_, T> {
@@ -71,7 +71,7 @@ impl<T> RankedRwLock<T> {
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock that must come later.
+    /// With assertions, if this thread holds a lock of the same rank or of a later one.
     #[inline]
     #[track_caller]
     pub(crate) fn write(&self) -> RankedWriteGuard<'_, T> {
@@ -89,7 +89,7 @@ impl<T> RankedRwLock<T> {
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock that must come later.
+    /// With assertions, if this thread holds a lock of the same rank or of a later one.
     #[inline]
     #[track_caller]
     pub(crate) fn try_read_in_order(&self) -> Option<RankedReadGuard<'_, T>> {

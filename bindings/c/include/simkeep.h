@@ -2713,7 +2713,8 @@ const char *simkeep_error_message(const struct simkeep_error *error);
 const char *simkeep_error_file(const struct simkeep_error *error);
 
 /**
- * Returns the offset in the file, in bytes; -1 without one. Any thread; costs nothing.
+ * Returns the offset of the error in its file, in bytes; -1 without one. Any thread; costs
+ * nothing.
  */
 int64_t simkeep_error_offset(const struct simkeep_error *error);
 
@@ -2953,7 +2954,7 @@ int32_t simkeep_merge(struct simkeep_store *store,
  * Writes the fingerprint of a text by the default recipe to where `fingerprint` points. It is of
  * the epoch that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words,
  * which is too short to be distinguished: observe such content without a fingerprint. Any thread.
- * Linear time.
+ * Costs time linear in the text.
  */
 int32_t simkeep_fingerprint_text(const char *text,
                                  size_t text_len,
@@ -2973,7 +2974,7 @@ struct simkeep_fingerprinter *simkeep_fingerprinter_new(const struct simkeep_sto
 /**
  * Writes the fingerprint of a text to where `fingerprint` points. `SIMKEEP_NONE` for a text of
  * fewer than eight words, which is too short to be distinguished: observe such content without a
- * fingerprint. Any thread. Linear time.
+ * fingerprint. Any thread. Costs time linear in the text.
  */
 int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerprinter,
                                    const char *text,
@@ -2983,11 +2984,11 @@ int32_t simkeep_fingerprinter_text(const struct simkeep_fingerprinter *fingerpri
 
 /**
  * Writes the fingerprint of the visible text of an HTML page to where `fingerprint` points.
- * `encoding` is the encoding by the server: a label, such as `gb18030`, or the value of its
- * `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers: by
- * a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
- * otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Linear
- * time.
+ * `encoding` is the encoding that the server reports: a label, such as `gb18030`, or the value of
+ * its `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers:
+ * by a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
+ * otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time
+ * linear in the page.
  */
 int32_t simkeep_fingerprinter_html(const struct simkeep_fingerprinter *fingerprinter,
                                    const char *html,

@@ -20,7 +20,8 @@ getters! {
     /// Any thread; costs nothing.
     fn simkeep_error_file -> *const c_char =
         error.file.as_deref().map_or(std::ptr::null(), CStr::as_ptr);
-    /// Returns the offset in the file, in bytes; -1 without one. Any thread; costs nothing.
+    /// Returns the offset of the error in its file, in bytes; -1 without one. Any thread; costs
+    /// nothing.
     fn simkeep_error_offset -> i64 = signed(error.offset), or -1;
     /// Returns the index of the argument element that an error is about, from 0; -1 without one.
     /// Any thread; costs nothing.

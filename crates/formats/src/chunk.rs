@@ -4,7 +4,7 @@ use super::Item;
 
 /// The size in bytes at which a chunk is complete.
 pub(super) const CHUNK_BYTES: usize = 256 << 10;
-/// The approximate overhead of a cut.
+/// The approximate memory of a cut in addition to its content, in bytes.
 const CUT_BYTES: usize = 512;
 
 /// A part of a source that was cut and is not read yet.

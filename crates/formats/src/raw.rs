@@ -29,7 +29,7 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// A message for the user, if it cannot be read, or has neither format.
+    /// A message for the user, if it cannot be read, or is neither JSON lines nor Parquet.
     pub fn open(
         path: &Path,
         zstd_window: ZstdWindow,

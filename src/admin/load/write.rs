@@ -108,7 +108,8 @@ pub(super) struct Writing<'d> {
     /// The most pages of a segment.
     pub(super) segment_pages: u64,
     pub(super) memory_bytes: usize,
-    /// How to build the tables, in memory that is free again by then.
+    /// How to build the tables. They reuse memory of the gathered observations, which is free by
+    /// then.
     pub(super) layout: Layout,
     /// The tier of a segment with this many entries.
     pub(super) tier: &'d (dyn Fn(u64) -> u64 + Sync),
@@ -129,7 +130,7 @@ struct Open {
 }
 
 impl Written {
-    /// No segments, after the last operation before the load.
+    /// Returns the result of a load without pages. `sequence` is the last operation before the load.
     pub(super) fn nothing(disk: &Arc<dyn Disk>, sequence: u64) -> Written {
         Written {
             segments: Vec::new(),

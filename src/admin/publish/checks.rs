@@ -3,7 +3,7 @@
 //! Each file is due once in every 30 days, at a moment derived from its checksum, so files that
 //! arrived together are not all due together. The first run after that moment reads the file.
 //! Nothing is skipped if no run comes for a long time: the directory records when each file was
-//! last checked.
+//! last found undamaged.
 
 use std::sync::Arc;
 

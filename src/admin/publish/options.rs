@@ -25,7 +25,7 @@ settings! {
         /// files.
         pub copy: bool = false,
         /// Whether to read all kept files, and not only those that are due. Default: no. Each file
-        /// is due at least once in 30 days.
+        /// is due once in every 30 days, and the first run after that moment reads it.
         pub check_kept: bool = false,
         /// Reports progress and allows cancellation: first in bytes of files that are linked,
         /// copied or kept, then in bytes checked. Default: a progress that nobody reads.

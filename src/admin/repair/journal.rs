@@ -151,8 +151,8 @@ fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
     }
 }
 
-/// Replays the frames from operation `next` on. Takes the memory of one memtable, and reads each
-/// frame twice.
+/// Replays the frames from operation `next` on. Takes the memory of one memtable with the operations
+/// of all these frames, and reads each frame twice.
 pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, Bug> {
     let mut survey = Survey {
         salvage,

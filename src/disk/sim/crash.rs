@@ -128,7 +128,7 @@ pub(super) fn units(inode: &Inode, unit: Unit) -> usize {
     events(inode, unit).len()
 }
 
-/// The bytes by which a file grew before its data was written.
+/// The contents after a crash of bytes by which a file grew but whose data was lost.
 pub(super) enum Fill {
     Zero,
     Noise(u64),

@@ -42,7 +42,6 @@ use state::{DIRS, State};
 /// Names are listed in an order that changes each time, but is repeatable for the same operations.
 /// A read, a write and a sync cost as much as the bytes they touch, not the size of the file; a map
 /// costs nothing until the file is written again.
-/// is written again.
 #[derive(Clone)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,

@@ -10,8 +10,8 @@ use crate::page::{
 /// The effect of an entry on its page.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
-    /// The verdict on a visit; `None` if it depends on earlier visits that must be read, or for a
-    /// restatement.
+    /// The verdict on a visit; `None` if it depends on earlier visits that must be read, or if the
+    /// entry is a restatement or a property.
     pub(crate) verdict: Option<VisitVerdict>,
     /// The states of the page before and after.
     pub(crate) states: (PageState, PageState),

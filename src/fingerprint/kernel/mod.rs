@@ -3,7 +3,6 @@
 //! `classify` finds the letters and digits among 64 bytes and lower-cases them; `count` and `weigh`
 //! add up the bits of many hashes. The portable versions define the results. Those for AVX2 are
 //! explicit, and agree bit for bit. The processor's features select the version at run time.
-//! out, and agree with them bit for bit. Which one runs is decided by what the processor has.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]

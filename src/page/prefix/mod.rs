@@ -81,6 +81,7 @@ impl Prefix {
     /// parsed as `127.0.0.1/x`. To cover the pages that the text names literally, for example to
     /// forget them, use both prefixes. `None` if nothing is normalized, or if the text names no
     /// pages.
+    ///
     /// ```
     /// use simkeep::Prefix;
     /// assert_eq!(Prefix::parse("127.1/x")?.to_string(), "127.0.0.1/x");

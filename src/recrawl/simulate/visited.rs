@@ -37,8 +37,8 @@ enum Decides {
 
 /// Returns the most that the score of a page rises in a day, if the score is expensive.
 ///
-/// The derivative of the crawl value, λτe^{-λτ}, is at most 1/e, and that of the harmonic index, 1
-/// - 1/(1 + λτ)², is below 1. So are their expectations. A small margin covers rounding.
+/// The derivative of the crawl value, λτe^{-λτ}, is at most 1/e, and that of the harmonic index,
+/// 1 - 1/(1 + λτ)², is below 1. So are their expectations. A small margin covers rounding.
 pub(super) fn rises(by: Decider) -> f64 {
     match by {
         Decider::Policy(policy, _) => match policy.index() {

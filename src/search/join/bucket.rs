@@ -43,7 +43,7 @@ pub(super) struct Joiner<'j> {
     /// Only pairs with one ordinal below each of these borders, and the other not below it, are
     /// wanted.
     pub(super) borders: [Option<u32>; 2],
-    /// A further border, for the current entries.
+    /// Another such border. Equal entries on its two sides are kept apart.
     across: Option<u32>,
     near: Vec<[u32; 2]>,
     halves: Vec<u32>,

@@ -15,7 +15,7 @@ pub(in crate::search) const LINE_ENTRIES: u32 = 20;
 /// The entries of a line whose cell continues in another.
 pub(in crate::search) const FULL_ENTRIES: u32 = 18;
 
-/// The index of the two entries that the number of the next line replaces.
+/// The first of the two indexes whose entries the number of the next line replaces.
 pub(in crate::search) const NEXT: u32 = FULL_ENTRIES;
 
 const _: () = assert!(LINE_ENTRIES + LINE_ENTRIES / 2 == NUMBER, "halves of places fill the line");
@@ -62,7 +62,7 @@ pub(in crate::search) struct NearEntry {
 pub(in crate::search) struct Lines<'l> {
     /// All lines of a column.
     pub(in crate::search) all: &'l [Line],
-    /// The further lines, in which they continue.
+    /// The further lines, in which cells continue.
     pub(in crate::search) further: &'l [Line],
     /// Whether `all` are the further lines: then each continues only in a later line, so that even
     /// a damaged cell ends.

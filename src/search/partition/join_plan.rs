@@ -95,7 +95,6 @@ impl JoinPlan {
     ///
     /// Each fingerprint goes to one task of each part; if its range is split into pieces, to one
     /// task for each piece.
-    /// there are.
     #[must_use]
     pub fn new(histogram: &Histogram, ranges: u32, most: u64) -> JoinPlan {
         let (k, bits) = (histogram.k(), histogram.bits());

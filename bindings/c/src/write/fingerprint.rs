@@ -22,7 +22,7 @@ pub struct FingerprinterHandle {
 /// Writes the fingerprint of a text by the default recipe to where `fingerprint` points. It is of
 /// the epoch that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words,
 /// which is too short to be distinguished: observe such content without a fingerprint. Any thread.
-/// Linear time.
+/// Costs time linear in the text.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprint_text(
     text: *const c_char,
@@ -91,7 +91,7 @@ pub(crate) fn content(
 
 /// Writes the fingerprint of a text to where `fingerprint` points. `SIMKEEP_NONE` for a text of
 /// fewer than eight words, which is too short to be distinguished: observe such content without a
-/// fingerprint. Any thread. Linear time.
+/// fingerprint. Any thread. Costs time linear in the text.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_text(
     fingerprinter: *const FingerprinterHandle,
@@ -109,11 +109,11 @@ pub extern "C" fn simkeep_fingerprinter_text(
 }
 
 /// Writes the fingerprint of the visible text of an HTML page to where `fingerprint` points.
-/// `encoding` is the encoding by the server: a label, such as `gb18030`, or the value of its
-/// `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers: by
-/// a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
-/// otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Linear
-/// time.
+/// `encoding` is the encoding that the server reports: a label, such as `gb18030`, or the value of
+/// its `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers:
+/// by a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
+/// otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time
+/// linear in the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_html(
     fingerprinter: *const FingerprinterHandle,

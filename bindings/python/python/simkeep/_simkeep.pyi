@@ -1176,7 +1176,7 @@ class Candidates:
 
         The leader of a page is within k bits, and their texts have at least this resemblance, from
         0 to 1; of several leaders, the most similar one counts. Pages without a text lead clusters
-        of their own. The candidates cannot be used afterwards. Costs some joins; many equal
+        of their own. The candidates cannot be used afterwards. Costs some joins; many near
         fingerprints with dissimilar texts cost quadratic time. Ctrl-C ends it.
 
         Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
@@ -1489,7 +1489,6 @@ class ClusteredPage:
     def by(self) -> OriginalBy | None:
         """How it is known to be nearly the same as its leader; `None` for the leader, and in
         results of `cluster_of`.
-        `cluster_of` finds.
         """
 
     @property
@@ -5343,7 +5342,6 @@ class Store(View):
         observed in any way or released, or when the `now` of a later call is past its end. Threads
         may call this concurrently. Leases are in memory only: after the store is reopened, no page
         is leased. At most `leases_max` pages are leased.
-        store is opened again, no page is leased. At most `leases_max` pages are leased.
         """
 
     def load(
@@ -6060,7 +6058,7 @@ class View:
 
         With `labels` of pages by URL it also counts pairs by whether their labels are equal; the
         last label of a page counts. Costs the join of `all_pairs`, with quadratic time for many
-        equal fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
+        near fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
         Ctrl-C ends it. Raises the errors of `clusters`.
 
         Takes the keywords of `clusters`.
@@ -6171,7 +6169,7 @@ class View:
         Tools that remove all but one page of each component do this. A chain of small steps joins
         dissimilar texts, as the largest distance within a component shows; prefer `clusters`.
 
-        Costs the join of `all_pairs`, with quadratic time for many equal fingerprints, and 16 bytes
+        Costs the join of `all_pairs`, with quadratic time for many near fingerprints, and 16 bytes
         for each fingerprint in addition to its memory. Ctrl-C ends it. Raises the errors of
         `clusters`.
 

@@ -117,7 +117,7 @@ impl Candidates {
     ///
     /// The leader of a page is within k bits, and their texts have at least this resemblance, from
     /// 0 to 1; of several leaders, the most similar one counts. Pages without a text lead clusters
-    /// of their own. The candidates cannot be used afterwards. Costs some joins; many equal
+    /// of their own. The candidates cannot be used afterwards. Costs some joins; many near
     /// fingerprints with dissimilar texts cost quadratic time. Ctrl-C ends it.
     ///
     /// Raises `InvalidArgumentError` on a second call, or while another thread adds texts.

@@ -46,7 +46,6 @@ value! {
         pages: u64,
         /// How it is known to be nearly the same as its leader; `None` for the leader, and in
         /// results of `cluster_of`.
-        /// `cluster_of` finds.
         by: Option<OriginalBy>,
     }
     also {

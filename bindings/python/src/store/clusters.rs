@@ -161,7 +161,7 @@ impl View {
     /// Tools that remove all but one page of each component do this. A chain of small steps joins
     /// dissimilar texts, as the largest distance within a component shows; prefer `clusters`.
     ///
-    /// Costs the join of `all_pairs`, with quadratic time for many equal fingerprints, and 16 bytes
+    /// Costs the join of `all_pairs`, with quadratic time for many near fingerprints, and 16 bytes
     /// for each fingerprint in addition to its memory. Ctrl-C ends it. Raises the errors of
     /// `clusters`.
     ///
@@ -189,7 +189,7 @@ impl View {
     ///
     /// With `labels` of pages by URL it also counts pairs by whether their labels are equal; the
     /// last label of a page counts. Costs the join of `all_pairs`, with quadratic time for many
-    /// equal fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
+    /// near fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
     /// Ctrl-C ends it. Raises the errors of `clusters`.
     ///
     /// Takes the keywords of `clusters`.

@@ -222,7 +222,6 @@ impl Store {
     /// observed in any way or released, or when the `now` of a later call is past its end. Threads
     /// may call this concurrently. Leases are in memory only: after the store is reopened, no page
     /// is leased. At most `leases_max` pages are leased.
-    /// store is opened again, no page is leased. At most `leases_max` pages are leased.
     #[pyo3(signature = (
         now: "Time", budget: "int | None", lease: "_types.Seconds", **like: "Unpack[_types.Due]"
     ))]

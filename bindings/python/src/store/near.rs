@@ -18,8 +18,8 @@ use crate::search::query::{self, Given, Keywords};
 
 /// The default number of nearest pages.
 const COUNT: usize = 16;
-/// The number of fingerprints in the first and the smallest part of a batch between checks for
-/// signals.
+/// The number of fingerprints in the first part of a batch, and the least in any part. Signals are
+/// checked after each part.
 const BATCH_FIRST: usize = 64;
 /// The most fingerprints between two checks for signals.
 const BATCH_MAX: usize = 1 << 18;

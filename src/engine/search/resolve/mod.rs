@@ -165,7 +165,8 @@ impl View {
 }
 
 /// Cuts a result at the limit, and records whether more hits would help. `is_settled` says whether
-/// the hits at the last distance are all known, or cannot be.
+/// the hits at the last distance are all known, or more hits would not complete them because a dense
+/// bucket was cut short.
 fn limit<F: FromHit>(findings: &mut SearchOutput<F>, wanted: &SearchRequest<'_>, is_settled: bool) {
     // A posting list may give one page more than the limit, to show that the result is cut.
     if let Some(first_left_out) = findings.near.get(wanted.limit) {
