@@ -24,6 +24,9 @@ const WITHOUT: &[&[&str]] = &[
     &["schema"],
 ];
 
+/// Verbs whose arguments may be stores, besides the one that they use.
+const OF_STORES: &[&str] = &["backup", "diff", "ingest", "load"];
+
 /// Whether a verb uses a store. There is no verb in `simkeep help near`.
 pub(crate) fn uses(verb: &[&str]) -> bool {
     !verb.is_empty() && !WITHOUT.contains(&verb)
@@ -34,7 +37,7 @@ pub(crate) fn uses(verb: &[&str]) -> bool {
 ///
 /// # Errors
 ///
-/// What to type if the first argument is a URL, a fingerprint or a file.
+/// What to type if the first argument is a URL, a fingerprint or a file, or a second store.
 pub(crate) fn named(
     command: &Command,
     mut words: Vec<OsString>,
@@ -43,6 +46,15 @@ pub(crate) fn named(
     let line = Line::read(command, &words);
     let is_named = is_set || line.names_store;
     let compares_stores = line.verb == ["diff"] && !line.has_since;
+    let takes_stores = line.verb.first().is_some_and(|verb| OF_STORES.contains(verb));
+    if is_named
+        && uses(&line.verb)
+        && !takes_stores
+        && let Some(first) = line.first.and_then(|at| words.get(at))
+        && common::is_read(Path::new(first))
+    {
+        return Err(named_twice(first, line.names_store));
+    }
     let Some(at) = line.first.filter(|_| !is_named && !compares_stores && uses(&line.verb)) else {
         return Ok(words);
     };
@@ -55,6 +67,17 @@ pub(crate) fn named(
     let store = words.remove(at);
     words.splice(before..before, ["--store".into(), store]);
     Ok(words)
+}
+
+/// The message for a store as an argument where an option or the environment names one.
+fn named_twice(store: &OsStr, by_option: bool) -> String {
+    let store = common::quoted(store);
+    if by_option {
+        return format!("{store} is a store, and --store names one: leave one of them out");
+    }
+    format!(
+        "{store} is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store {store}"
+    )
 }
 
 /// The verb of a command line, and what is below it.

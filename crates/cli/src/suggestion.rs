@@ -162,7 +162,9 @@ fn wrong_argument(
     let mut line = line.to_vec();
     if !word.starts_with('-') {
         if is_read(Path::new(&word)) {
-            return store_too_many(&word);
+            return Some(format!(
+                "{word} is a store: give it as the first argument, or with --store"
+            ));
         }
         let (_, option) = ARGUMENTS.iter().find(|(name, _)| verb == [*name])?;
         line.insert(at, (*option).to_owned());
@@ -186,17 +188,6 @@ fn has(command: &Command, option: &str) -> bool {
     command.get_arguments().any(|arg| match option.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
         None => arg.get_short().is_some_and(|short| option == format!("-{short}")),
-    })
-}
-
-/// For a second store.
-fn store_too_many(word: &str) -> Option<String> {
-    Some(match of_environment() {
-        Some(_) => format!(
-            "{word} is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store {}",
-            quoted(word.as_ref())
-        ),
-        None => format!("{word} is a store: give it as the first argument, or with --store"),
     })
 }
 

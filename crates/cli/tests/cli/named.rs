@@ -43,11 +43,20 @@ fn the_store_is_named_by_an_option_or_as_the_first_argument() {
         assert!(ran.code < 2, "{args:?}: {}", ran.err);
     }
     // Where the environment names a store, no argument does.
-    let both = place.run(&["stats", "store"]);
-    assert_eq!((both.code, both.out.as_str()), (2, ""));
     let why =
         "store is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store store";
-    assert!(both.err.ends_with(&format!("\n{why}\n")), "{}", both.err);
+    for args in [
+        &["stats", "store"][..],
+        &["near", "store", url],
+        &["history", "store", url],
+        &["inspect", "store"],
+        &["scan", "store"],
+        &["forget", "store"],
+    ] {
+        let both = place.run(args);
+        let expected = format!("simkeep: {why}\n");
+        assert_eq!((both.code, both.out.as_str(), both.err), (2, "", expected), "{args:?}");
+    }
 }
 
 #[test]
@@ -85,7 +94,7 @@ fn a_store_that_is_not_named_is_not_guessed_and_what_to_type_is_said() {
     );
     let two = said(&["stats", "store", "--store", "it's"]);
     assert!(
-        two.ends_with("\nstore is a store: give it as the first argument, or with --store\n"),
+        two.ends_with("store is a store, and --store names one: leave one of them out\n"),
         "{two}"
     );
     let none = said(&["fingerprint", "--recipes", "--store", "store"]);
