@@ -332,8 +332,7 @@ pub mod verify {
 /// [`JoinPlan`](join::JoinPlan) and [`Partitioner`](join::Partitioner) divide the work.
 pub mod join {
     pub use crate::search::{
-        Chunk, Histogram, Join, JoinPart as Part, JoinPlan, JoinTask, Monitor, Pair, Partitioner,
-        Source,
+        Chunk, Histogram, Join, JoinPlan, JoinTask, KeyBits, Monitor, Pair, Partitioner, Source,
     };
 }
 

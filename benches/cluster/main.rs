@@ -177,7 +177,7 @@ fn seconds<T>(rounds: usize, mut work: impl FnMut() -> T) -> (f64, T) {
 /// Counts all pairs of near fingerprints.
 fn pairs(view: &Snapshot, k: u32) -> u64 {
     let count = AtomicU64::new(0);
-    FingerprintPairs::like(&Query::new(0, k))
+    FingerprintPairs::selected_by(&Query::new(0, k))
         .run(view, &Progress::default(), |pairs| {
             count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
             ControlFlow::Continue(())

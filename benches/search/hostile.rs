@@ -168,7 +168,7 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
             pairs.fetch_add(found.len() as u64, Ordering::Relaxed);
             ControlFlow::Continue(())
         };
-        let joined = FingerprintPairs::like(&Query::new(0, K_PAIRS)).run(
+        let joined = FingerprintPairs::selected_by(&Query::new(0, K_PAIRS)).run(
             &store.snapshot(),
             &Progress::default(),
             found,

@@ -130,7 +130,7 @@ fn in_memory(fingerprints: &[u64], found: &(dyn Fn(usize) -> ControlFlow<()> + S
 
 fn in_store(store: &Store, found: &(dyn Fn(usize) -> ControlFlow<()> + Sync)) {
     let like = Query::new(0, K);
-    FingerprintPairs::like(&like)
+    FingerprintPairs::selected_by(&like)
         .run(&store.snapshot(), &Progress::default(), |pairs| found(pairs.len()))
         .unwrap();
 }

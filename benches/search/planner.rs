@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use simkeep::query::{Cost, Shape, Way};
+use simkeep::query::{Cost, SearchMethod, Shape};
 use simkeep::search::{Candidate, Tables, canonical_key};
 use simkeep_testing::bench::report::{Report, Row};
 
@@ -47,7 +47,7 @@ struct Entrant<'t> {
 struct Measured {
     shape: Shape,
     planned: bool,
-    way: Way,
+    way: SearchMethod,
     ns: f64,
     expected_ns: f64,
 }
@@ -166,10 +166,10 @@ fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
     let mut running = Vec::new();
     for Entrant { shape, planned, at_any_rate } in entrants {
         let plan = planned.plan(usual, k);
-        let other = at_any_rate.plan(usual, k).way;
-        let of_planner = Some((true, planned, plan.way, plan.expected));
+        let other = at_any_rate.plan(usual, k).method;
+        let of_planner = Some((true, planned, plan.method, plan.expected));
         // What would be the same is not measured twice.
-        let expected = Cost::of_tables(*shape, n, k).filter(|_| other != plan.way);
+        let expected = Cost::of_tables(*shape, n, k).filter(|_| other != plan.method);
         let of_tables = expected.map(|expected| (false, at_any_rate, other, expected));
         for (planned, tables, way, expected) in of_planner.into_iter().chain(of_tables) {
             let count = (ROUND_NS / expected.ns).clamp(QUERIES[0] as f64, QUERIES[1] as f64);

@@ -76,7 +76,7 @@ fn way(store: &Store, query: u64, k: u32) -> String {
     let explained = Explanation::of(&store.snapshot(), &Query::new(query, k)).unwrap();
     let way = |component: &simkeep::query::ComponentSearch| {
         let shape = component.shape.map_or("memtable".to_owned(), |shape| format!("{shape:?}"));
-        format!("{:?} of {shape}", component.plan.way)
+        format!("{:?} of {shape}", component.plan.method)
     };
     explained.components.iter().map(way).collect::<Vec<_>>().join(", ")
 }

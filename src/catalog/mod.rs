@@ -388,7 +388,7 @@ mod tests {
             name,
             begun: 0,
             role: crate::page::Role::Both,
-            bands: crate::fingerprint::Bands::READY_MADE,
+            bands: crate::fingerprint::Bands::EXTERNAL,
             ended: false,
         };
         locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());

@@ -163,7 +163,7 @@ mod tests {
             name: name.to_owned(),
             begun: 7,
             role: Role::Both,
-            bands: Bands::READY_MADE,
+            bands: Bands::EXTERNAL,
             ended,
         };
         Published {
@@ -241,7 +241,7 @@ mod tests {
             name: format!("{count:0256}"),
             begun: 0,
             role: Role::Both,
-            bands: Bands::READY_MADE,
+            bands: Bands::EXTERNAL,
             ended: false,
         };
         let mut published = Published { epochs: (0..EPOCHS_MAX).map(epoch).collect(), ..sound };

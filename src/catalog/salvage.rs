@@ -322,7 +322,7 @@ mod tests {
             name: "the only one".to_owned(),
             begun: 0,
             role: Role::Both,
-            bands: Bands::READY_MADE,
+            bands: Bands::EXTERNAL,
             ended: false,
         };
         locks.follow(Catalog::create(&disk, &Contents::new(&*disk, vec![epoch], false)).unwrap());

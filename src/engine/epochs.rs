@@ -181,7 +181,7 @@ pub(crate) fn begun(
 /// The calibrated bands of the recipe with this name; for any other name, those of ready-made
 /// fingerprints.
 fn calibrated(name: &str) -> Bands {
-    recipe(name).map_or(Bands::READY_MADE, |recipe| recipe.bands())
+    recipe(name).map_or(Bands::EXTERNAL, |recipe| recipe.bands())
 }
 
 /// The recipe in the name of an epoch.

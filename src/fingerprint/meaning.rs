@@ -51,7 +51,7 @@ pub struct Bands {
 
 impl Bands {
     /// The bands for fingerprints of unknown origin: `3` and `10`.
-    pub const READY_MADE: Bands = Bands { minor: 3, moderate: 10 };
+    pub const EXTERNAL: Bands = Bands { minor: 3, moderate: 10 };
 
     /// Returns the band of a distance.
     ///
@@ -145,7 +145,7 @@ impl Meaning {
     pub const WORDS_MIN: usize = 100;
 
     /// Returns the meaning of a distance if the origin of the fingerprints is unknown: the bands
-    /// are [`Bands::READY_MADE`], and the share of words is that of a simhash with *c* = 0.7.
+    /// are [`Bands::EXTERNAL`], and the share of words is that of a simhash with *c* = 0.7.
     ///
     /// ```
     /// use simkeep::fingerprint::{Band, Meaning};
@@ -153,7 +153,7 @@ impl Meaning {
     /// ```
     pub fn ready_made(distance: u32) -> Meaning {
         let scale = Scale { family: Family::Simhash, exponent: 0.7 };
-        Meaning::new(distance, u64::BITS, Bands::READY_MADE, scale)
+        Meaning::new(distance, u64::BITS, Bands::EXTERNAL, scale)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a share has at most all parts")]

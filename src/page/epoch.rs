@@ -227,7 +227,7 @@ pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
 /// minor and of moderate changes.
 ///
 /// A [`Role`] converts to options. The bands then come from the recipe's
-/// [calibration](crate::fingerprint::Recipe::bands), or are [`Bands::READY_MADE`] for fingerprints
+/// [calibration](crate::fingerprint::Recipe::bands), or are [`Bands::EXTERNAL`] for fingerprints
 /// that are made elsewhere.
 ///
 /// ```

@@ -276,7 +276,7 @@ impl Head {
                 let distance = epoch.map(|epoch| Distance { bits: 0, epoch });
                 Verdict::Reverted { to: v.time, distance }
             }
-            Some(_) => Verdict::Same(SameBy::Word),
+            Some(_) => Verdict::Same(SameBy::NotModified),
         }
     }
 

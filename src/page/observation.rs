@@ -83,7 +83,7 @@ impl<'a> Observation<'a> {
     /// let (url, epoch) = ("https://example.com/", store.change_epoch());
     /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
     /// let outcome = store.observe(Observation::not_modified(url, Time::from_ms(2_000)?).status(304))?;
-    /// assert_eq!(outcome.verdict.to_string(), "same (server's word)");
+    /// assert_eq!(outcome.verdict.to_string(), "same (not modified)");
     /// # Ok(())
     /// # }
     /// ```

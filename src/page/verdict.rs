@@ -15,7 +15,7 @@ use crate::time::Time;
 /// let (url, epoch) = ("https://example.com/", store.change_epoch());
 /// store.observe(Observation::content(url, Time::from_ms(1_000)?, 7, epoch))?;
 /// let outcome = store.observe(Observation::not_modified(url, Time::from_ms(2_000)?))?;
-/// assert_eq!(outcome.verdict, Verdict::Same(SameBy::Word));
+/// assert_eq!(outcome.verdict, Verdict::Same(SameBy::NotModified));
 /// # Ok(())
 /// # }
 /// ```
@@ -28,7 +28,7 @@ pub enum SameBy {
     /// differ, or are unknown).
     Fingerprint,
     /// The server, or the archive, said so.
-    Word,
+    NotModified,
 }
 
 /// The Hamming distance of two versions of a page.
@@ -128,7 +128,7 @@ impl fmt::Display for Verdict {
             Verdict::New => f.write_str("new"),
             Verdict::Same(SameBy::Digest) => f.write_str("same (digest)"),
             Verdict::Same(SameBy::Fingerprint) => f.write_str("same (fingerprint)"),
-            Verdict::Same(SameBy::Word) => f.write_str("same (server's word)"),
+            Verdict::Same(SameBy::NotModified) => f.write_str("same (not modified)"),
             Verdict::Unseen => f.write_str("not modified, and never seen"),
             Verdict::Changed { distance: Some(distance) } => write!(f, "changed by {distance}"),
             Verdict::Changed { distance: None } => f.write_str("changed (by an unknown distance)"),

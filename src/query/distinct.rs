@@ -39,7 +39,7 @@ use crate::sync::Mutex;
 /// }
 /// let found = Mutex::new(Vec::new());
 /// let (all, snapshot) = (Query::new(0, 0), store.snapshot());
-/// DistinctFingerprints::like(&all).run(&snapshot, &Progress::default(), |some| {
+/// DistinctFingerprints::selected_by(&all).run(&snapshot, &Progress::default(), |some| {
 ///     found.lock().unwrap().extend_from_slice(some);
 ///     ControlFlow::Continue(())
 /// })?;
@@ -51,13 +51,13 @@ use crate::sync::Mutex;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DistinctFingerprints<'a> {
-    like: &'a Query,
+    query: &'a Query,
 }
 
 impl<'a> DistinctFingerprints<'a> {
     /// Creates a query for the fingerprints of the pages that `query` selects.
-    pub fn like(query: &'a Query) -> DistinctFingerprints<'a> {
-        DistinctFingerprints { like: query }
+    pub fn selected_by(query: &'a Query) -> DistinctFingerprints<'a> {
+        DistinctFingerprints { query }
     }
 
     /// Runs the query and passes the fingerprints to `sink`, in no particular order. `sink` is
@@ -89,8 +89,8 @@ impl<'a> DistinctFingerprints<'a> {
         sink: impl Fn(&[u64]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
         progress.start(Stage::Joining, None)?;
-        let shown = Shown::new(snapshot, wanted(snapshot, self.like)?)?;
-        let flow = shown.columns.each(self.like.threads, progress, |some| {
+        let shown = Shown::new(snapshot, wanted(snapshot, self.query)?)?;
+        let flow = shown.columns.each(self.query.threads, progress, |some| {
             let is_shown = shown.of(some)?.into_iter();
             let found = some.iter().zip(is_shown).filter(|(_, shown)| *shown);
             let found: Vec<u64> = found.map(|((_, fingerprint), _)| *fingerprint).collect();
@@ -148,8 +148,8 @@ impl<'a> DistinctFingerprints<'a> {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// store.observe(Observation::content("https://example.com/", Time::now(), 0xff, store.change_epoch()))?;
-    /// let (snapshot, like, progress) = (store.snapshot(), Query::new(0, 0), Progress::default());
-    /// let fingerprints = DistinctFingerprints::like(&like);
+    /// let (snapshot, query, progress) = (store.snapshot(), Query::new(0, 0), Progress::default());
+    /// let fingerprints = DistinctFingerprints::selected_by(&query);
     /// let plan = JoinPlan::new(&fingerprints.histogram(&snapshot, 3, 4096, &progress)?, 4, 1 << 20);
     /// let received = Mutex::new(Vec::new());
     /// fingerprints.partition(&snapshot, &plan, 1 << 16, &progress, |chunk| {

@@ -43,7 +43,7 @@ const SHOWN: usize = 1 << 12;
 ///
 /// fn near_pairs(snapshot: &Snapshot) -> simkeep::Result<u64> {
 ///     let count = AtomicU64::new(0);
-///     FingerprintPairs::like(&Query::new(0, 3)).run(snapshot, &Progress::default(), |pairs| {
+///     FingerprintPairs::selected_by(&Query::new(0, 3)).run(snapshot, &Progress::default(), |pairs| {
 ///         count.fetch_add(pairs.len() as u64, Ordering::Relaxed);
 ///         ControlFlow::Continue(())
 ///     })?;
@@ -52,14 +52,14 @@ const SHOWN: usize = 1 << 12;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct FingerprintPairs<'a> {
-    like: &'a Query,
+    query: &'a Query,
     with: Option<&'a [u64]>,
 }
 
 impl<'a> FingerprintPairs<'a> {
     /// Creates a query that pairs the fingerprints which `query` selects with each other.
-    pub fn like(query: &'a Query) -> FingerprintPairs<'a> {
-        FingerprintPairs { like: query, with: None }
+    pub fn selected_by(query: &'a Query) -> FingerprintPairs<'a> {
+        FingerprintPairs { query, with: None }
     }
 
     /// Pairs these fingerprints with those of pages instead, whether or not a page has them. Use it
@@ -79,7 +79,7 @@ impl<'a> FingerprintPairs<'a> {
     /// store.observe(Observation::content("https://example.com/", Time::now(), 0b1110, store.change_epoch()))?;
     /// let found = Mutex::new(Vec::new());
     /// let (near, snapshot) = (Query::new(0, 3), store.snapshot());
-    /// FingerprintPairs::like(&near).with(&[0b1000]).run(&snapshot, &Progress::default(), |pairs| {
+    /// FingerprintPairs::selected_by(&near).with(&[0b1000]).run(&snapshot, &Progress::default(), |pairs| {
     ///     found.lock().unwrap().extend_from_slice(pairs);
     ///     ControlFlow::Continue(())
     /// })?;
@@ -120,8 +120,8 @@ impl<'a> FingerprintPairs<'a> {
         sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
     ) -> Result<()> {
         snapshot.poison_on_bug(|| match self.with {
-            Some(fingerprints) => pairs_with(snapshot, fingerprints, self.like, progress, sink),
-            None => all_pairs(snapshot, self.like, progress, sink),
+            Some(fingerprints) => pairs_with(snapshot, fingerprints, self.query, progress, sink),
+            None => all_pairs(snapshot, self.query, progress, sink),
         })
     }
 }
@@ -141,13 +141,13 @@ pub struct NearPair {
 /// All pairs of near fingerprints.
 fn all_pairs(
     snapshot: &Snapshot,
-    like: &Query,
+    query: &Query,
     progress: &Progress,
     sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
 ) -> Result<()> {
     progress.start(Stage::Joining, None)?;
-    let shown = Shown::new(snapshot, wanted(snapshot, like)?)?;
-    let join_of = Join::within(shown.wanted.k).threads(up_to(like.threads));
+    let shown = Shown::new(snapshot, wanted(snapshot, query)?)?;
+    let join_of = Join::within(shown.wanted.k).threads(up_to(query.threads));
     join(&shown.columns, join_of, progress, |pairs| {
         let near = shown.pairs(pairs)?;
         progress.find(near.len() as u64);
@@ -225,12 +225,12 @@ impl Fingerprints {
 fn pairs_with(
     snapshot: &Snapshot,
     fingerprints: &[u64],
-    like: &Query,
+    query: &Query,
     progress: &Progress,
     sink: impl Fn(&[NearPair]) -> ControlFlow<()> + Sync,
 ) -> Result<()> {
     progress.start(Stage::Joining, Some(fingerprints.len() as u64))?;
-    let shown = Shown::new(snapshot, wanted(snapshot, like)?)?;
+    let shown = Shown::new(snapshot, wanted(snapshot, query)?)?;
     let ended = AtomicBool::new(false);
     let run = |(): &mut (), some: &[u64]| -> Result<()> {
         if ended.load(Ordering::Relaxed) {
@@ -249,7 +249,7 @@ fn pairs_with(
         progress.pass(some.len() as u64);
         Ok(())
     };
-    share(fingerprints.chunks(TOGETHER), up_to(like.threads), || (), run)
+    share(fingerprints.chunks(TOGETHER), up_to(query.threads), || (), run)
         .into_iter()
         .collect::<Result<()>>()?;
     if !ended.into_inner() {

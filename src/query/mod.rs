@@ -32,4 +32,4 @@ pub use scan::{Scan, count_without_fingerprint};
 pub use stale::{Stale, StalePage};
 
 pub use crate::page::{Replayed, ReplayedPage};
-pub use crate::search::{Address, Cost, Plan, Shape, Way};
+pub use crate::search::{Cost, Plan, RotationBuckets, SearchMethod, Shape};

@@ -35,7 +35,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// by default only the first page of each fingerprint in SURT order is paired with pages of other
 /// fingerprints, and each further page with this first one. The list is as long as the number of
 /// pages plus the number of pairs of fingerprints. Nothing is lost: the distance of any two pages
-/// is that of their fingerprints. [`each`](PairQuery::each) returns more pairs.
+/// is that of their fingerprints. [`pages_per_fingerprint`](PairQuery::pages_per_fingerprint) returns more pairs.
 ///
 /// ```
 /// use simkeep::query::PairQuery;
@@ -43,7 +43,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 ///
 /// let copies = PairQuery::within(0).equal(true).under(Prefix::parse("example.org")?);
 /// let all = PairQuery::within(3).equal(true).each(usize::MAX);
-/// assert_eq!((copies.each, all.k), (1, 3));
+/// assert_eq!((copies.pages_per_fingerprint, all.k), (1, 3));
 /// # Ok::<(), simkeep::PrefixError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +60,8 @@ pub struct PairQuery {
     pub classes: Option<Classes>,
     /// Whether to pair pages with equal fingerprints, too.
     pub equal: bool,
-    /// The number of pages of each fingerprint to pair with others; see [`PairQuery::each`].
-    pub each: usize,
+    /// The number of pages of each fingerprint to pair with others; see [`PairQuery::pages_per_fingerprint`].
+    pub pages_per_fingerprint: usize,
 }
 
 impl PairQuery {
@@ -70,7 +70,14 @@ impl PairQuery {
     /// each fingerprint.
     #[must_use]
     pub fn within(k: u32) -> PairQuery {
-        PairQuery { k, epoch: None, under: None, classes: None, equal: false, each: 1 }
+        PairQuery {
+            k,
+            epoch: None,
+            under: None,
+            classes: None,
+            equal: false,
+            pages_per_fingerprint: 1,
+        }
     }
 
     /// Pairs fingerprints of this epoch.
@@ -109,12 +116,12 @@ impl PairQuery {
     /// Two pages with different fingerprints are paired if both are. `usize::MAX` finds all pairs,
     /// whose number grows with the square of the pages of a fingerprint.
     #[must_use]
-    pub fn each(mut self, pages: usize) -> PairQuery {
-        self.each = pages.max(1);
+    pub fn pages_per_fingerprint(mut self, pages: usize) -> PairQuery {
+        self.pages_per_fingerprint = pages.max(1);
         self
     }
 
-    /// Runs the query and passes each pair once, in no particular order. [`each`](PairQuery::each)
+    /// Runs the query and passes each pair once, in no particular order. [`pages_per_fingerprint`](PairQuery::pages_per_fingerprint)
     /// sets how many pages of one fingerprint are paired. By default it is one, so the list is no
     /// longer than the pages plus the [pairs of fingerprints](crate::query::FingerprintPairs).
     ///
@@ -196,7 +203,14 @@ fn page_pairs(
     let like = Query { epoch: asked.epoch, ..like };
     let wanted = SearchRequest { bounds: None, ..wanted(snapshot, &like)? };
     let columns = Columns::new(&snapshot.view, wanted.epoch)?;
-    let finder = Finder { snapshot, columns, wanted, each: asked.each.max(1), progress, sink };
+    let finder = Finder {
+        snapshot,
+        columns,
+        wanted,
+        pages_per_fingerprint: asked.pages_per_fingerprint.max(1),
+        progress,
+        sink,
+    };
     if asked.equal
         && finder.columns.each(usize::MAX, progress, |some| finder.equal(some))?.is_break()
     {
@@ -214,7 +228,7 @@ struct Finder<'f, F> {
     snapshot: &'f Snapshot,
     columns: Columns<'f>,
     wanted: SearchRequest<'f>,
-    each: usize,
+    pages_per_fingerprint: usize,
     progress: &'f Progress,
     sink: F,
 }
@@ -284,15 +298,15 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         search: &mut Search<'_, '_>,
         chunk: &mut Chunk<'_, F>,
     ) -> Result<ControlFlow<()>> {
-        if self.each == 1 {
+        if self.pages_per_fingerprint == 1 {
             // Already looked up.
             return Ok(chunk.add([lefts.first()?, rights.first()?], fingerprints));
         }
         let mut lefts = lefts.clone();
-        for _ in 0..self.each {
+        for _ in 0..self.pages_per_fingerprint {
             let Some(left) = lefts.next(search, self.progress)? else { break };
             let mut rights = rights.clone();
-            for _ in 0..self.each {
+            for _ in 0..self.pages_per_fingerprint {
                 let Some(right) = rights.next(search, self.progress)? else { break };
                 if chunk.add([&left, &right], fingerprints).is_break() {
                     return Ok(ControlFlow::Break(()));
@@ -309,7 +323,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         let mut chunk = Chunk::new(self);
         for (&(_, fingerprint), bearers) in fingerprints.iter().zip(bearers) {
             let Some(mut firsts) = bearers else { continue };
-            for _ in 0..self.each {
+            for _ in 0..self.pages_per_fingerprint {
                 let Some(left) = firsts.next(&mut search, self.progress)? else { break };
                 let mut others = firsts.clone();
                 while let Some(right) = others.next(&mut search, self.progress)? {

@@ -4,7 +4,7 @@ use super::cells::{self, CELLS_DISTANCE_MAX, Half};
 use super::hamming;
 use super::kernel::ENTRY_BITS;
 use super::probe::{BLOCK_BITS, BLOCKS, Block, ProbeRadius};
-use super::rotation::Address;
+use super::rotation::RotationBuckets;
 use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
@@ -222,7 +222,7 @@ fn share_within(distance: u32, bits: u32) -> f64 {
 /// Returns the share of buckets with more entries than fit.
 ///
 /// The numbers of entries follow a Poisson distribution, approximated by a normal one.
-fn share_going_on(n: u32, address: Address) -> f64 {
+fn share_going_on(n: u32, address: RotationBuckets) -> f64 {
     let average = f64::from(n) / f64::from(address.buckets());
     // A bucket count has the variance of its mean. The half is the continuity correction.
     let deviations = (f64::from(address.room()) + 0.5 - average) / average.sqrt().max(1.0);

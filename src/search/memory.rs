@@ -10,7 +10,7 @@ use super::kernel::{BlockRun, Kernel, NearBlock};
 use super::nearest::{Bounds, Extent, Nearest};
 use super::node::{NONE, Node, add, empty_buckets, number_at, prefetched};
 use super::outward::{LOOKED_UP_MAX, within_one};
-use super::plan::{Plan, Way, nodes_worth_a_scan, plan_chains};
+use super::plan::{Plan, SearchMethod, nodes_worth_a_scan, plan_chains};
 use super::probe::{BLOCK_BITS, BLOCKS, Block, Probe, ProbeRadius, Probes};
 use super::shards::DISTANCE_MAX;
 use crate::cpu::prefetch_value;
@@ -201,7 +201,8 @@ impl Chains {
         // Following may cost as much as a scan before it gives
         // up, so both together cost at most about twice a scan.
         let nodes = nodes_worth_a_scan(self.len()).max(NODES_MIN);
-        if self.plan(k).way == Way::Rotations && self.follow(fingerprint, k, nodes, out) {
+        if self.plan(k).method == SearchMethod::Rotations && self.follow(fingerprint, k, nodes, out)
+        {
             return;
         }
         // The scan finds everything again: hits from the chains would be duplicates.
@@ -253,10 +254,10 @@ impl Chains {
             return Extent::whole(k);
         }
         let before = out.len();
-        let Plan { way, expected } = self.plan(k);
+        let Plan { method: way, expected } = self.plan(k);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number")]
         let nodes = (expected.lines * PATIENCE) as usize + NODES_MIN / 2;
-        if way == Way::Rotations && self.follow(fingerprint, k, nodes, out) {
+        if way == SearchMethod::Rotations && self.follow(fingerprint, k, nodes, out) {
             return Extent::whole(k);
         }
         out.truncate(before);
@@ -264,7 +265,8 @@ impl Chains {
         let first = self.len().saturating_sub(bounds.fingerprints as usize);
         // The map is used only if the bound cuts something
         // off and chains, not the plan, were the problem.
-        let numbers = self.distinct_numbers().filter(|_| first > 0 && way == Way::Rotations);
+        let numbers =
+            self.distinct_numbers().filter(|_| first > 0 && way == SearchMethod::Rotations);
         let crowded = numbers.is_some() && k > LOOKED_UP_MAX;
         // Without the map everything is compared. With it, within 1 nothing is, since lookups find
         // all; beyond 1 the latest ones are.

@@ -33,7 +33,7 @@ impl Shape {
 /// A way to find everything within a distance. All ways give the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Way {
+pub enum SearchMethod {
     /// Probes the buckets of the rotations that the pigeonhole principle selects.
     Rotations,
     /// Probes the cells of all codewords that are near enough.
@@ -47,7 +47,7 @@ pub enum Way {
 #[non_exhaustive]
 pub struct Plan {
     /// The cheapest way.
-    pub way: Way,
+    pub method: SearchMethod,
     /// Its cost.
     pub expected: Cost,
 }
@@ -91,13 +91,13 @@ impl Planner {
     /// fingerprints.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a worth for each distance up to 64")]
-    pub(super) fn way(&self, k: u32, scanned: u32) -> Way {
+    pub(super) fn way(&self, k: u32, scanned: u32) -> SearchMethod {
         match self.shape {
             // This arm comes first: tables that exist are used only where a scan would compare more.
-            _ if scanned as f32 <= self.worth[k as usize] => Way::Scan,
-            Shape::Column => Way::Scan,
-            Shape::Rotations(_) => Way::Rotations,
-            Shape::Cells { .. } => Way::Cells,
+            _ if scanned as f32 <= self.worth[k as usize] => SearchMethod::Scan,
+            Shape::Column => SearchMethod::Scan,
+            Shape::Rotations(_) => SearchMethod::Rotations,
+            Shape::Cells { .. } => SearchMethod::Cells,
         }
     }
 
@@ -111,12 +111,12 @@ impl Planner {
     pub(super) fn plan(&self, k: u32, scanned: u32) -> Plan {
         let way = self.way(k, scanned);
         let expected = match way {
-            Way::Scan => Cost::of_scan(self.n, scanned.into()),
-            Way::Rotations | Way::Cells => {
+            SearchMethod::Scan => Cost::of_scan(self.n, scanned.into()),
+            SearchMethod::Rotations | SearchMethod::Cells => {
                 Cost::of_tables(self.shape, self.n, k).expect("the tables have a cost")
             }
         };
-        Plan { way, expected }
+        Plan { method: way, expected }
     }
 }
 
@@ -139,10 +139,10 @@ pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
     let (follow_ns, scan_ns) = (nodes * NODE_NS, all * MEMORY_SCAN_ENTRY_NS);
     if follow_ns < scan_ns {
         let expected = Cost { probes, candidates, lines: nodes, ns: follow_ns };
-        Plan { way: Way::Rotations, expected }
+        Plan { method: SearchMethod::Rotations, expected }
     } else {
         let expected = Cost { probes: 0.0, candidates: all, lines: all / 8.0, ns: scan_ns };
-        Plan { way: Way::Scan, expected }
+        Plan { method: SearchMethod::Scan, expected }
     }
 }
 

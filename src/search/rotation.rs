@@ -51,14 +51,14 @@ pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
 
 /// How the rotations of a column are addressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct RotationBuckets {
     /// The number of top bits of a block that select its bucket: 0 to 16.
     pub bits: u32,
     /// The number of memory lines in a bucket: 1 to 2^26.
     pub lines: u32,
 }
 
-impl Address {
+impl RotationBuckets {
     /// Chooses buckets for `n` fingerprints: 12.8 to 25.6 to a line, so that few continue in the
     /// rest; one line up to 1.7 million.
     #[must_use]
@@ -188,7 +188,11 @@ pub struct Rotation<C> {
 impl<C: Column> Rotation<C> {
     /// Returns the lines of a bucket.
     #[inline]
-    pub(super) fn bucket(&self, bucket: u32, address: Address) -> Result<Bucket<'_>, C::Error> {
+    pub(super) fn bucket(
+        &self,
+        bucket: u32,
+        address: RotationBuckets,
+    ) -> Result<Bucket<'_>, C::Error> {
         // In `u64`: 2^16 buckets of 2^31 places exceed 32 bits.
         let start = u64::from(bucket) * u64::from(address.places());
         let places = u16s(&self.buckets, start..start + u64::from(address.places()))?;
@@ -212,7 +216,7 @@ impl<C> Rotation<C> {
 #[derive(Clone, Debug)]
 pub struct Rotations<C> {
     /// The address of each rotation.
-    pub address: Address,
+    pub address: RotationBuckets,
     /// The rotations in the order of their blocks.
     pub tables: [Rotation<C>; BLOCKS],
 }

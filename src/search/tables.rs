@@ -10,7 +10,7 @@ use super::lookup::{
 };
 use super::nearest::{Bounds, Extent};
 use super::outward::Outward;
-use super::plan::{Plan, Planner, Way};
+use super::plan::{Plan, Planner, SearchMethod};
 use super::probe::{Block, ProbeRadius, Probes};
 use super::rotation::Rotations;
 use super::shape::{INDEXED_MAX, Shape};
@@ -126,7 +126,7 @@ impl<C: Column> Tables<C> {
         self.planner.plan(k, scanned.end - scanned.start)
     }
 
-    fn way(&self, fingerprint: u64, k: u32) -> Way {
+    fn way(&self, fingerprint: u64, k: u32) -> SearchMethod {
         let scanned = self.shards.around(fingerprint.count_ones(), k);
         self.planner.way(k, scanned.end - scanned.start)
     }
@@ -179,7 +179,7 @@ impl<C: Column> Tables<C> {
             return own.finish(finds, || self.patience(k, bounds));
         }
         // `nearest` scans better than this could: outward from the query, and no farther than needed.
-        if way == Way::Scan {
+        if way == SearchMethod::Scan {
             return Ok(false);
         }
         let patience = self.patience(k, bounds);
@@ -224,7 +224,7 @@ impl<C: Column> Tables<C> {
         // size. Runs of equal ways keep the order of places.
         for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
             let way = self.way(alike[0], k);
-            if way == Way::Scan {
+            if way == SearchMethod::Scan {
                 others.extend(start..start + alike.len());
             } else {
                 // The limit counts per query, so one instance serves the whole run.
@@ -255,7 +255,7 @@ impl<C: Column> Tables<C> {
         let Self { fingerprints, shards, .. } = self;
         // Where the model prefers the tables, scanning everything costs more than a search should.
         // Then the scan is bounded by `bounds.fingerprints`.
-        let crowded = self.way(fingerprint, k) != Way::Scan;
+        let crowded = self.way(fingerprint, k) != SearchMethod::Scan;
         Outward { fingerprints, shards, query: fingerprint, k }.find(bounds, crowded, out)
     }
 
@@ -301,7 +301,7 @@ impl<C: Column> Tables<C> {
     /// a scan if there are no such tables. The indexes are counted from `start`.
     pub(super) fn find_by(
         &self,
-        way: Way,
+        way: SearchMethod,
         start: usize,
         queries: &[u64],
         k: u32,
@@ -314,7 +314,7 @@ impl<C: Column> Tables<C> {
     /// it, whose results are incomplete.
     fn find_through(
         &self,
-        way: Way,
+        way: SearchMethod,
         start: usize,
         queries: &[u64],
         k: u32,
@@ -325,7 +325,7 @@ impl<C: Column> Tables<C> {
         match (way, &self.index) {
             // Queries stay in flight until `finish`: the lines
             // of one arrive while the next ones are prefetched.
-            (Way::Rotations, Index::Rotations(rotations)) => {
+            (SearchMethod::Rotations, Index::Rotations(rotations)) => {
                 let ground = self.ground(rotations, k);
                 let mut lookup = RotationLookup::new(ground, patience, finds);
                 for (place, query) in places {
@@ -333,7 +333,7 @@ impl<C: Column> Tables<C> {
                 }
                 lookup.finish()
             }
-            (Way::Cells, Index::Cells(cells)) => {
+            (SearchMethod::Cells, Index::Cells(cells)) => {
                 let mut lookup = CellLookup::new(self.cell_ground(cells, k), patience, finds);
                 for (place, query) in places {
                     lookup.query(place, *query)?;
@@ -351,8 +351,10 @@ impl<C: Column> Tables<C> {
 
     /// Returns the rotations to probe, if only the query's own bucket of each is needed.
     #[inline]
-    fn own_ground(&self, way: Way, k: u32) -> Option<RotationGround<'_, C>> {
-        let (Way::Rotations, Index::Rotations(rotations)) = (way, &self.index) else { return None };
+    fn own_ground(&self, way: SearchMethod, k: u32) -> Option<RotationGround<'_, C>> {
+        let (SearchMethod::Rotations, Index::Rotations(rotations)) = (way, &self.index) else {
+            return None;
+        };
         // Beyond k = 3 some rotation has reach 2, so a search probes other buckets than its own.
         Some(self.ground(rotations, k)).filter(|ground| ground.reach.is_plain())
     }
@@ -378,7 +380,7 @@ impl<C: Column> Tables<C> {
         let k = k.min(DISTANCE_MAX);
         let mut cost = Cost::default();
         match (self.way(fingerprint, k), &self.index) {
-            (Way::Rotations, Index::Rotations(rotations)) => {
+            (SearchMethod::Rotations, Index::Rotations(rotations)) => {
                 let ground = self.ground(rotations, k);
                 let bits = rotations.address.bits;
                 let probes = |block| Probes::new(block, fingerprint, bits, ground.reach);
@@ -391,7 +393,7 @@ impl<C: Column> Tables<C> {
                     }
                 }
             }
-            (Way::Cells, Index::Cells(cells)) => {
+            (SearchMethod::Cells, Index::Cells(cells)) => {
                 cost = self.cell_ground(cells, k).count(fingerprint)?;
             }
             _ => {
@@ -434,7 +436,7 @@ pub(crate) struct Steps<'c, C> {
     tables: &'c Tables<C>,
     fingerprint: u64,
     k: u32,
-    way: Way,
+    way: SearchMethod,
     /// A search with steps; others do everything in the last one.
     own: Option<SingleProbe<'c, C>>,
 }
@@ -473,7 +475,7 @@ impl<C: Column> Steps<'_, C> {
         finds: &mut dyn Finds,
     ) -> Result<bool, C::Error> {
         let &mut Self { tables, fingerprint, k, way, ref mut own } = self;
-        if way == Way::Scan {
+        if way == SearchMethod::Scan {
             return Ok(false);
         }
         // A closure: most searches find nothing near and never compute it.

@@ -6,7 +6,9 @@ use super::tables::Layout;
 use crate::bug::{self, OrBug};
 use crate::error::{Error, Result};
 use crate::layout::{Kind, Numbers, Tag, le_u32, le_u64};
-use crate::search::{Address, Census, Shape, Sink, TableColumn, build_index, canonical_key};
+use crate::search::{
+    Census, RotationBuckets, Shape, Sink, TableColumn, build_index, canonical_key,
+};
 use crate::sync::Mutex;
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -142,7 +144,7 @@ impl Sink for TableSections<'_> {
 fn shape_bytes(shape: Shape) -> Vec<u8> {
     let words = match shape {
         Shape::Column => [0; 4],
-        Shape::Rotations(Address { bits, lines }) => [1, bits, lines, 0],
+        Shape::Rotations(RotationBuckets { bits, lines }) => [1, bits, lines, 0],
         Shape::Cells { count } => [2, 0, 0, count],
     };
     words.into_iter().flat_map(le_u32).collect()

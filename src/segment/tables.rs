@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::layout::{Kind, Tag};
 use crate::page::{Digest, Epoch};
 use crate::search::{
-    Address, Bounds, Candidate, CellTable, Cells, Column, Extent, Finds, HALVES, Index, LINE_BYTES,
-    Resources, Rotation, Rotations, Shape, Shards, Steps, Tables, further_max,
+    Bounds, Candidate, CellTable, Cells, Column, Extent, Finds, HALVES, Index, LINE_BYTES,
+    Resources, Rotation, RotationBuckets, Rotations, Shape, Shards, Steps, Tables, further_max,
 };
 
 /// The layout of the tables in new segments.
@@ -426,8 +426,8 @@ fn read_shape(section: &SectionRef<'_>) -> Result<Shape> {
     let words = [section.u32_at(0)?, section.u32_at(1)?, section.u32_at(2)?, section.u32_at(3)?];
     match words {
         [0, 0, 0, 0] => Ok(Shape::Column),
-        [1, bits, lines, 0] if (Address { bits, lines }).is_possible() => {
-            Ok(Shape::Rotations(Address { bits, lines }))
+        [1, bits, lines, 0] if (RotationBuckets { bits, lines }).is_possible() => {
+            Ok(Shape::Rotations(RotationBuckets { bits, lines }))
         }
         [2, 0, 0, count] if count > 0 => Ok(Shape::Cells { count }),
         _ => Err(section.flaw(0, "it names no shape of tables that this version knows")),

@@ -159,7 +159,7 @@ fn crowds_and_chains_cost_little_more_than_strangers() {
     assert!(walk < 10 * even_3, "{walk:?} for a walk, {even_3:?} for others");
     let (ball, _dir, view) = of(8, Box::new(ball.into_iter()));
     let start = Instant::now();
-    FingerprintPairs::like(&Query::new(0, 8))
+    FingerprintPairs::selected_by(&Query::new(0, 8))
         .run(&view, &Progress::default(), |_| ControlFlow::Continue(()))
         .unwrap();
     let join = start.elapsed();

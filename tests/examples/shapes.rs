@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use simkeep::disk::Name;
-use simkeep::query::{Address, Shape};
+use simkeep::query::{RotationBuckets, Shape};
 use simkeep_testing::forge::golden::{agreeing, files, golden};
 use simkeep_testing::forge::segment::Segment;
 
@@ -15,12 +15,12 @@ const SEGMENT: u64 = 3;
 
 /// Tables for its 1,300 fingerprints.
 const SHAPES: [(&str, Shape); 6] = [
-    ("bucket", Shape::Rotations(Address { bits: 0, lines: 1 })),
+    ("bucket", Shape::Rotations(RotationBuckets { bits: 0, lines: 1 })),
     ("cells", Shape::Cells { count: 73 }),
     ("cells-few", Shape::Cells { count: 2 }),
     ("cells-many", Shape::Cells { count: 1_000 }),
-    ("lines", Shape::Rotations(Address { bits: 4, lines: 3 })),
-    ("lines-many", Shape::Rotations(Address { bits: 9, lines: 2 })),
+    ("lines", Shape::Rotations(RotationBuckets { bits: 4, lines: 3 })),
+    ("lines-many", Shape::Rotations(RotationBuckets { bits: 9, lines: 2 })),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

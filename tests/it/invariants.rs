@@ -76,14 +76,18 @@ fn is_poisoned(store: &Store) -> Error {
             "all_pairs",
             cause_of(
                 "all_pairs",
-                FingerprintPairs::like(&query).run(&store.snapshot(), &Progress::default(), pairs),
+                FingerprintPairs::selected_by(&query).run(
+                    &store.snapshot(),
+                    &Progress::default(),
+                    pairs,
+                ),
             ),
         ),
         (
             "pairs_with",
             cause_of(
                 "pairs_with",
-                FingerprintPairs::like(&query).with(&[7]).run(
+                FingerprintPairs::selected_by(&query).with(&[7]).run(
                     &store.snapshot(),
                     &Progress::default(),
                     pairs,
@@ -94,7 +98,7 @@ fn is_poisoned(store: &Store) -> Error {
             "all_fingerprints",
             cause_of(
                 "all_fingerprints",
-                DistinctFingerprints::like(&query).run(
+                DistinctFingerprints::selected_by(&query).run(
                     &store.snapshot(),
                     &Progress::default(),
                     |_| ControlFlow::Continue(()),
@@ -174,7 +178,7 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
             ("near in two", &|store| store.snapshot().search(&query).map(drop)),
             ("pairs", &|store| {
                 let flow = |_: &[simkeep::query::NearPair]| ControlFlow::Continue(());
-                FingerprintPairs::like(&query)
+                FingerprintPairs::selected_by(&query)
                     .run(&store.snapshot(), &Progress::default(), flow)
                     .map(drop)
             }),

@@ -61,18 +61,18 @@ fn long_operations_stop_when_cancelled() {
     is_cancelled(store.snapshot().warm_up(&cancelled()));
     is_cancelled(store.verify(VerifyOptions::default().progress(cancelled())));
     let pairs = |_: &[_]| -> ControlFlow<()> { panic!("it is cancelled") };
-    is_cancelled(FingerprintPairs::like(&Query::new(0, 3)).run(
+    is_cancelled(FingerprintPairs::selected_by(&Query::new(0, 3)).run(
         &store.snapshot(),
         &cancelled(),
         pairs,
     ));
-    is_cancelled(FingerprintPairs::like(&Query::new(0, 3)).with(&[1]).run(
+    is_cancelled(FingerprintPairs::selected_by(&Query::new(0, 3)).with(&[1]).run(
         &store.snapshot(),
         &cancelled(),
         pairs,
     ));
     let all = |_: &[u64]| ControlFlow::Continue(());
-    is_cancelled(DistinctFingerprints::like(&Query::new(0, 3)).run(
+    is_cancelled(DistinctFingerprints::selected_by(&Query::new(0, 3)).run(
         &store.snapshot(),
         &cancelled(),
         all,
@@ -127,7 +127,8 @@ fn what_is_done_grows_to_all_of_it() {
     let epoch = store.change_epoch();
     store.observe(Observation::content("http://b.example/", ms(1), 1, epoch)).unwrap();
     let all = |_: &[_]| ControlFlow::Continue(());
-    let joined = FingerprintPairs::like(&Query::new(0, 1)).run(&store.snapshot(), &watched, all);
+    let joined =
+        FingerprintPairs::selected_by(&Query::new(0, 1)).run(&store.snapshot(), &watched, all);
     joined.unwrap();
     whole(&watched, Stage::Joining);
     assert_eq!(watched.found(), 1);

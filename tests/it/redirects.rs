@@ -36,7 +36,7 @@ fn a_redirect_ends_what_the_page_held() {
         store.observe(Observation::redirect(URL, ms(30), "https://example.com/b").status(308));
     assert_eq!(again.unwrap().verdict, Verdict::Same(SameBy::Digest));
     let word = store.observe(Observation::not_modified(URL, ms(35))).unwrap();
-    assert_eq!(word.verdict, Verdict::Same(SameBy::Word));
+    assert_eq!(word.verdict, Verdict::Same(SameBy::NotModified));
     assert!(is_changed(store.observe(Observation::redirect(URL, ms(40), "/c")).unwrap().verdict));
     let back = store.observe(content(URL, 50)).unwrap();
     assert_eq!(back.verdict, Verdict::Reverted { to: ms(10), distance: None });

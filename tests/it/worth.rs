@@ -248,7 +248,7 @@ proptest! {
             }
             let is_same = matches!(outcome.verdict, Verdict::Same(_));
             prop_assert!(!is_same || (!outcome.novel && outcome.priority == 0.0));
-            prop_assert!(outcome.verdict != Verdict::Same(SameBy::Word) || seen == WORD);
+            prop_assert!(outcome.verdict != Verdict::Same(SameBy::NotModified) || seen == WORD);
             before = now;
         }
     }

@@ -642,7 +642,7 @@ enum simkeep_same
     /**
      * The server, or the archive, said so.
      */
-    SIMKEEP_SAME_WORD = 3,
+    SIMKEEP_SAME_NOT_MODIFIED = 3,
     /**
      * A value that this version of the header does not name.
      */
@@ -1734,7 +1734,7 @@ typedef struct simkeep_page_pair_query {
      * The most pages of each fingerprint to pair, the first in SURT order; `UINT64_MAX` for all,
      * which makes quadratically many pairs. Default: 1.
      */
-    uint64_t each;
+    uint64_t pages_per_fingerprint;
     /**
      * Only pages under this prefix; NULL for all. Default: NULL.
      */

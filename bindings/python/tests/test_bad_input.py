@@ -29,7 +29,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     # URLs and texts.
     (lambda s: s.end_epoch(0, left=-1), ValueError, "left must be"),
     (lambda s: s.end_epoch(0, left=True), TypeError, "left must be"),
-    (lambda s: s.page_pairs(3, each=0), ValueError, "each must be at least 1"),
+    (lambda s: s.page_pairs(3, pages_per_fingerprint=0), ValueError, "pages_per_fingerprint must be at least 1"),
     (lambda s: simkeep.Mirrors.recall(7.0), ValueError, "share must be a number from 0 to 1"),
     (lambda s: simkeep.df.merge([], "x", -1), ValueError, "least must be"),
     (lambda s: s.observe("", AT, text=TEXT), simkeep.UrlError, "the URL is empty"),

@@ -49,7 +49,7 @@ def test_what_is_no_content_has_calls_of_its_own(store: simkeep.Store) -> None:
     assert store.not_modified(URL, AT).verdict == "unseen"
     store.observe(URL, AT + DAY, text=TEXT)
     same = store.not_modified(URL, AT + 2 * DAY, status=304, modified=AT)
-    assert (same.verdict, same.by) == ("same", simkeep.SameBy.WORD)
+    assert (same.verdict, same.by) == ("same", simkeep.SameBy.NOT_MODIFIED)
     assert store.failed(URL, AT + 3 * DAY, status=503).verdict == "failed"
     assert store.gone(URL, AT + 4 * DAY, status=410).verdict == "gone"
     page = store.latest(URL)

@@ -119,7 +119,7 @@ def test_asyncio() -> None:
         assert verdicts_of(store)["https://example.com/5"] == ["new", "changed"]
     verdicts = [outcomes[url].verdict for url in names["urls"][:7]]
     assert verdicts == ["same", "gone", "failed", "failed", "same", "changed", "same"]
-    assert [outcomes[url].by for url in names["urls"][:5:4]] == ["digest", "word"]
+    assert [outcomes[url].by for url in names["urls"][:5:4]] == ["digest", "not-modified"]
 
 
 @contextmanager

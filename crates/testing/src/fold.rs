@@ -185,7 +185,7 @@ pub(super) fn judge_by(
                 distance: epoch.map(|epoch| Distance { bits: 0, epoch }),
             }
         }
-        (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::Word),
+        (Seen::NotModified { .. }, Some(_)) => Verdict::Same(SameBy::NotModified),
         (Seen::Content(content), Some(_)) => {
             let mut all: BTreeMap<Epoch, Content> = BTreeMap::new();
             let mut also = also.to_vec();

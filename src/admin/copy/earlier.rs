@@ -160,7 +160,7 @@ mod tests {
             name: name.to_owned(),
             begun: 0,
             role: Role::Both,
-            bands: Bands::READY_MADE,
+            bands: Bands::EXTERNAL,
             ended: false,
         };
         let segments = [row(1, 1, 10)];

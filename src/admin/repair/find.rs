@@ -25,10 +25,10 @@ const GAPS_MAX: usize = 1000;
 /// A recovered component: the operations of one range of numbers.
 pub(super) struct SavedComponent {
     pub(super) operations: (u64, u64),
-    pub(super) part: Part,
+    pub(super) part: RecoveredPart,
 }
 
-pub(super) enum Part {
+pub(super) enum RecoveredPart {
     Segment(Frame),
     Memory(Memtable),
 }
@@ -88,7 +88,7 @@ impl Recovered {
         Ok(what)
     }
 
-    fn push(&mut self, operations: (u64, u64), part: Part) {
+    fn push(&mut self, operations: (u64, u64), part: RecoveredPart) {
         self.components.push(SavedComponent { operations, part });
     }
 
@@ -171,7 +171,7 @@ impl Recovered {
     /// catalog follows it.
     fn is_listed(&self, rows: &[SegmentRow]) -> bool {
         match self.components.last().map(|newest| &newest.part) {
-            Some(Part::Segment(frame)) => rows.contains(&row_of(frame)),
+            Some(RecoveredPart::Segment(frame)) => rows.contains(&row_of(frame)),
             _ => true,
         }
     }
@@ -180,7 +180,7 @@ impl Recovered {
     fn add_journal(&mut self, saved: SavedJournal) {
         let SavedJournal { memtable, operations, gaps, damaged_frames, nameless } = saved;
         if let Some(operations) = operations {
-            self.push(operations, Part::Memory(memtable));
+            self.push(operations, RecoveredPart::Memory(memtable));
         }
         self.damaged_frames = damaged_frames;
         let more = gaps.len().saturating_sub(GAPS_MAX);
@@ -215,7 +215,9 @@ impl Recovered {
         let frame = read_frame(disk, row.id);
         let frame = frame.and_then(|frame| check_listed(&frame, store, row).map(|()| frame));
         match frame {
-            Ok(frame) => self.push((row.first_sequence, row.last_sequence), Part::Segment(frame)),
+            Ok(frame) => {
+                self.push((row.first_sequence, row.last_sequence), RecoveredPart::Segment(frame))
+            }
             Err(e) => {
                 let why = self.noted(e)?;
                 self.lost.push(Loss {
@@ -223,8 +225,8 @@ impl Recovered {
                     bytes: Some(0..row.bytes),
                     operations: Some((row.first_sequence, Some(row.last_sequence))),
                     pages: None,
-                    after: None,
-                    before: None,
+                    after_url: None,
+                    before_url: None,
                     why,
                 });
             }
@@ -268,7 +270,7 @@ impl Recovered {
                 |other: &SavedComponent| other.operations.1 < first || last < other.operations.0;
             match checked {
                 Ok(()) if self.components.iter().all(apart) => {
-                    self.push((first, last), Part::Segment(frame));
+                    self.push((first, last), RecoveredPart::Segment(frame));
                 }
                 Ok(()) => {}
                 // Without a catalog it is unknown whether it is missing.
@@ -279,8 +281,8 @@ impl Recovered {
                         bytes: Some(0..frame.bytes()),
                         operations: None,
                         pages: None,
-                        after: None,
-                        before: None,
+                        after_url: None,
+                        before_url: None,
                         why,
                     });
                 }
@@ -306,8 +308,8 @@ impl Recovered {
                     bytes: None,
                     operations: Some((next, Some(first - 1))),
                     pages: None,
-                    after: None,
-                    before: None,
+                    after_url: None,
+                    before_url: None,
                     why: "no readable segment has these operations".to_owned(),
                 });
             }
@@ -320,8 +322,8 @@ impl Recovered {
                 bytes: None,
                 operations: Some((next, None)),
                 pages: None,
-                after: None,
-                before: None,
+                after_url: None,
+                before_url: None,
                 why: "a segment that cannot be read may have been the newest".to_owned(),
             });
         }
@@ -357,7 +359,7 @@ impl Recovered {
                 again
             };
             if end > last {
-                self.push((last.saturating_add(1), end), Part::Memory(memtable));
+                self.push((last.saturating_add(1), end), RecoveredPart::Memory(memtable));
             }
             last = end;
             if !whole {
@@ -412,8 +414,8 @@ impl Recovered {
         let mut seen: Vec<Epoch> = Vec::new();
         for component in &self.components {
             match &component.part {
-                Part::Segment(frame) => seen.extend(frame.epochs().map(Epoch)),
-                Part::Memory(memtable) => {
+                RecoveredPart::Segment(frame) => seen.extend(frame.epochs().map(Epoch)),
+                RecoveredPart::Memory(memtable) => {
                     let inner = memtable.read();
                     let visits = inner.pages().flat_map(|page| page.entries_at(u64::MAX));
                     seen.extend(visits.filter_map(|visit| Some(visit.content()?.epoch)));
@@ -449,8 +451,8 @@ fn lost_operations(operations: (u64, Option<u64>), why: &str) -> Loss {
         bytes: None,
         operations: Some(operations),
         pages: None,
-        after: None,
-        before: None,
+        after_url: None,
+        before_url: None,
         why: why.to_owned(),
     }
 }

@@ -313,7 +313,7 @@ mod tests {
             name: "e".to_owned(),
             begun: 0,
             role: Role::Both,
-            bands: Bands::READY_MADE,
+            bands: Bands::EXTERNAL,
             ended: false,
         };
         let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();

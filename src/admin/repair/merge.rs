@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::find::{Part, SavedComponent, open_file};
+use super::find::{RecoveredPart, SavedComponent, open_file};
 use super::options::{Loss, Repaired};
 use crate::bug::OrBug;
 use crate::disk::{Disk, Name};
@@ -181,12 +181,12 @@ impl Iterator for Merge<'_> {
 impl<'f> Stream<'f> {
     fn new(disk: &Arc<dyn Disk>, input: Input<'f>) -> Result<Stream<'f>> {
         let reader = match &input.component.part {
-            Part::Segment(frame) => {
+            RecoveredPart::Segment(frame) => {
                 let plain = PlainSegment::new(frame, open_file(disk, frame.id())?);
                 let salvage = Box::new(PageSalvage::new(plain));
                 Reader::Segment { frame, salvage, visits: 0, has_holes: false }
             }
-            Part::Memory(memtable) => {
+            RecoveredPart::Memory(memtable) => {
                 let order = memtable.read().order(None).into_iter();
                 Reader::Memory { memtable, order }
             }
@@ -214,8 +214,8 @@ impl<'f> Stream<'f> {
                         bytes: Some(hole.bytes),
                         operations: Some((first, Some(last))),
                         pages: Some(hole.pages),
-                        after: hole.after,
-                        before: hole.before,
+                        after_url: hole.after,
+                        before_url: hole.before,
                         why: "pages without a valid checksum".to_owned(),
                     });
                 }

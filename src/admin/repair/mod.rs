@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use options::{Loss, RepairOptions, Repaired};
 
-use self::find::{Part, Recovered, SavedComponent, flaw_of, open_file};
+use self::find::{Recovered, RecoveredPart, SavedComponent, flaw_of, open_file};
 use self::merge::{Input, Merge};
 use super::load::LoadOptions;
 use super::verify::Pace;
@@ -134,8 +134,8 @@ fn repair_disk(
 
 fn bytes_of(component: &SavedComponent) -> u64 {
     match &component.part {
-        Part::Segment(frame) => frame.bytes(),
-        Part::Memory(_) => 0,
+        RecoveredPart::Segment(frame) => frame.bytes(),
+        RecoveredPart::Memory(_) => 0,
     }
 }
 
@@ -168,8 +168,8 @@ fn survey<'f>(
     let mut inputs = Vec::with_capacity(found.components.len());
     for component in &found.components {
         let (tombstones, resets_lost) = match &component.part {
-            Part::Memory(memtable) => (memtable.read().buried.tombstones().clone(), false),
-            Part::Segment(frame) => {
+            RecoveredPart::Memory(memtable) => (memtable.read().buried.tombstones().clone(), false),
+            RecoveredPart::Segment(frame) => {
                 let (tombstones, resets_lost) = survey_segment(disk, frame, pace, repaired)?;
                 if tombstones.is_none() && component.operations.0 > oldest {
                     let name = Name::Segment(frame.id());
@@ -254,8 +254,8 @@ fn copy_tables(
             bytes: None,
             operations: None,
             pages: Some(0),
-            after: None,
-            before: None,
+            after_url: None,
+            before_url: None,
             why: format!("the table of document frequencies of {} is damaged", info.name),
         });
         note(repaired, flaw);

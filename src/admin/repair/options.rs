@@ -39,9 +39,9 @@ pub struct Loss {
     /// The number of lost page records; `None` if a whole file or operations are lost.
     pub pages: Option<u64>,
     /// The page before the lost pages in SURT order, if there is one.
-    pub after: Option<String>,
+    pub after_url: Option<String>,
     /// The page after the lost pages in SURT order, if there is one.
-    pub before: Option<String>,
+    pub before_url: Option<String>,
     /// The reason, in words.
     pub why: String,
 }

@@ -7,7 +7,7 @@ use super::deal::{self, Dealer, Entry, turn_into_starts};
 use super::source::{STRIDE, Sink, Source, TableColumn};
 use crate::search::column::U16_BYTES;
 use crate::search::probe::Block;
-use crate::search::rotation::{Address, place_of, put_head};
+use crate::search::rotation::{RotationBuckets, place_of, put_head};
 use crate::search::scratch::Scratch;
 
 /// The result of counting.
@@ -20,14 +20,14 @@ pub(super) struct Counted {
 impl Counted {
     /// Returns the bytes of the rest.
     #[expect(clippy::indexing_slicing, reason = "windows of two")]
-    pub(super) fn rest_bytes(&self, address: Address) -> u64 {
+    pub(super) fn rest_bytes(&self, address: RotationBuckets) -> u64 {
         let in_rest = |pair: &[u32]| u64::from(in_rest(pair[1] - pair[0], address));
         self.starts.windows(2).map(in_rest).sum::<u64>() * U16_BYTES
     }
 }
 
 /// Returns how many entries of a bucket go to the rest.
-fn in_rest(count: u32, address: Address) -> u32 {
+fn in_rest(count: u32, address: RotationBuckets) -> u32 {
     // A bucket that continues has a longer head, so it holds fewer entries than one that just fits.
     if count > address.room() { count - address.full_room() } else { 0 }
 }
@@ -35,7 +35,7 @@ fn in_rest(count: u32, address: Address) -> u32 {
 /// Counts the entries of the rotation of one block.
 pub(super) fn count<E>(
     column: &Source<'_, E>,
-    address: Address,
+    address: RotationBuckets,
     block: Block,
 ) -> Result<Counted, E> {
     let bucket = |fingerprint| block.bucket(fingerprint, address.bits);
@@ -50,7 +50,7 @@ pub(super) fn count<E>(
 /// Writes the rotation.
 pub(super) fn build<E, S: Sink<Error = E>>(
     column: &Source<'_, E>,
-    address: Address,
+    address: RotationBuckets,
     table: usize,
     counted: &Counted,
     dealer: &mut Dealer,
@@ -75,7 +75,7 @@ pub(super) fn build<E, S: Sink<Error = E>>(
 
 /// Writes entries into buckets.
 struct BucketWriter<'s, S> {
-    address: Address,
+    address: RotationBuckets,
     table: usize,
     /// The number of the first entry of each bucket, then the number of entries.
     starts: &'s [u32],
@@ -95,7 +95,7 @@ struct BucketWriter<'s, S> {
 const PLACES: usize = 1 << 15;
 
 impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
-    fn new(address: Address, table: usize, starts: &'s [u32], sink: &'s S) -> Self {
+    fn new(address: RotationBuckets, table: usize, starts: &'s [u32], sink: &'s S) -> Self {
         let (places, rest) = (Vec::new(), Vec::new());
         let (bucket, count, taken, rest_end) = (0, 0, 0, 0);
         let mut new = BucketWriter {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::arena::{self, Arena, Entry, Run};
 use super::context::{Context, Pair, Sink, Stop, sort_equals};
 use super::counts::{Counts, Starts};
-use super::cut::{Cut, HALF_K_MAX, Part, Split};
+use super::cut::{Cut, HALF_K_MAX, KeyBits, Split};
 use super::spread::Spread;
 use crate::search::kernel::PairKernel;
 
@@ -74,7 +74,7 @@ impl<'j> Joiner<'j> {
     pub(super) fn join<'e>(
         &mut self,
         pieces: impl Iterator<Item = &'e [Entry]> + Clone,
-        key: Part,
+        key: KeyBits,
         cut: &Cut,
         middle: Option<usize>,
         mut room: Arena<'_>,
@@ -120,7 +120,7 @@ impl<'j> Joiner<'j> {
         &mut self,
         all: Run<'_>,
         starts: &Starts,
-        key: Part,
+        key: KeyBits,
         context: Context<'_>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
@@ -173,7 +173,7 @@ impl<'j> Joiner<'j> {
         &mut self,
         all: Run<'_>,
         starts: &Starts,
-        key: Part,
+        key: KeyBits,
         context: Context<'_>,
     ) -> ControlFlow<()> {
         // Two entries of a run of n are at most n - 1 apart.
@@ -338,7 +338,7 @@ impl<'j> Joiner<'j> {
     pub(super) fn join_crowd(
         &mut self,
         mut equals: Vec<(u64, u32)>,
-        (spread, part, cut): (&Spread, Part, &Cut),
+        (spread, part, cut): (&Spread, KeyBits, &Cut),
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         let across = sort_equals(&mut equals, self.across);

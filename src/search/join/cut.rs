@@ -22,14 +22,14 @@ const WHOLE_WIDTH_MAX: u32 = 32;
 /// Adjacent bits of a fingerprint, where the last bit is followed by the first: the sort key of a
 /// pass of a [`Join`](super::Join).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct KeyBits {
     /// The first bit, counted from the top one.
     start: u32,
     /// The number of bits, 0 to 32.
     pub(super) width: u32,
 }
 
-impl Part {
+impl KeyBits {
     /// Returns the number of bits, at most 32.
     #[must_use]
     pub fn bits(self) -> u32 {
@@ -42,7 +42,7 @@ impl Part {
         (2 * BITS - self.start - self.width) % BITS
     }
 
-    /// Returns these bits of a fingerprint as a number, below 2^[`bits`](Part::bits).
+    /// Returns these bits of a fingerprint as a number, below 2^[`bits`](KeyBits::bits).
     #[inline]
     #[must_use]
     pub fn value(self, fingerprint: u64) -> u32 {
@@ -108,7 +108,7 @@ pub(super) struct Cut {
 /// A split of the next bits into parts: each pair agrees in at least one of them.
 #[derive(Clone, Debug)]
 pub(super) struct Split {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<KeyBits>,
     /// How many of the following parts that differ were treated as free bits.
     taken: usize,
 }
@@ -250,7 +250,7 @@ impl Cut {
     }
 
     /// Restricts the pairs to those that agree in a part, although not all entries do.
-    pub(super) fn agreeing_in(&self, part: Part) -> Self {
+    pub(super) fn agreeing_in(&self, part: KeyBits) -> Self {
         Self { agree: self.agree | part.mask(), ..self.clone() }
     }
 
@@ -285,9 +285,9 @@ impl Cut {
 
 /// Splits bits into `count` adjacent parts of equal width; the first parts get the remaining bits,
 /// one each.
-fn even(mut start: u32, bits: u32, count: u32, width_max: u32) -> Vec<Part> {
+fn even(mut start: u32, bits: u32, count: u32, width_max: u32) -> Vec<KeyBits> {
     let part = |index: u32| {
-        let part = Part { start, width: ((bits + count - 1 - index) / count).min(width_max) };
+        let part = KeyBits { start, width: ((bits + count - 1 - index) / count).min(width_max) };
         start = (start + part.width) % BITS;
         part
     };

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use super::arena::{self, Entry};
 use super::counts::Counts;
-use super::cut::{Cut, Part};
+use super::cut::{Cut, KeyBits};
 use super::spread::{SAMPLE, Spread};
 
 /// The description of a dense bucket.
 pub(super) struct DenseBucket {
     spread: Box<Spread>,
     /// The parts into which the reordered bits are split, with the description of a bucket of each.
-    parts: Vec<(Part, Cut)>,
+    parts: Vec<(KeyBits, Cut)>,
 }
 
 /// The distribution of the entries of a dense bucket, or of a piece of it.
@@ -55,7 +55,7 @@ impl DenseBucket {
         let spread = Spread::of(&sample, parts as usize, width as usize);
         let cut = cut.reordered(&spread);
         let split = cut.split(entries)?;
-        let inside = |(index, part): (usize, &Part)| (*part, cut.inside(&split, index));
+        let inside = |(index, part): (usize, &KeyBits)| (*part, cut.inside(&split, index));
         Some(Self { parts: split.parts.iter().enumerate().map(inside).collect(), spread })
     }
 
@@ -133,7 +133,7 @@ impl DenseBucket {
     /// Returns the order of bits, the part that separates the entries of a share, and the
     /// description of entries that it does not separate.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
-    pub(super) fn of(&self, share: &DenseTask) -> (&Spread, Part, &Cut) {
+    pub(super) fn of(&self, share: &DenseTask) -> (&Spread, KeyBits, &Cut) {
         let (part, cut) = &self.parts[share.part];
         (&self.spread, *part, cut)
     }

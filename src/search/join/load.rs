@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::arena::{Entry, entry};
-use super::cut::Part;
+use super::cut::KeyBits;
 use super::source::{Reader, Unreadable};
 use crate::search::scratch::Scratch;
 
@@ -60,7 +60,7 @@ impl Piece {
         &mut self,
         source: &dyn Reader,
         ordinals: Range<u32>,
-        part: Part,
+        part: KeyBits,
         load: &Load,
         counts: &[u32],
         rank: u64,
@@ -133,7 +133,7 @@ pub(super) fn common(source: &dyn Reader, ordinals: Range<u32>) -> Result<(u64, 
 pub(super) fn count(
     source: &dyn Reader,
     ordinals: Range<u32>,
-    parts: &[Part],
+    parts: &[KeyBits],
 ) -> Result<Vec<Vec<u32>>, Unreadable> {
     let mut counts: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; 1 << part.width]).collect();
     each(source, ordinals, |_, fingerprint| {

@@ -70,7 +70,7 @@ mod source;
 mod spread;
 
 pub use context::Pair;
-pub use cut::Part;
+pub use cut::KeyBits;
 pub use monitor::Monitor;
 pub use run::Join;
 pub use source::Source;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::arena::{self, Arena, Entry};
 use super::bucket::{Joiner, ROOM_ENTRY_BYTES};
 use super::context::{Item, Sink, Stop, What};
-use super::cut::{Cut, Part};
+use super::cut::{Cut, KeyBits};
 use super::dense_bucket::{DenseBucket, DenseTask, EntryHistogram};
 use super::load::{Load, Piece, common, count};
 use super::run::{Join, MEMORY_BYTES_MIN};
@@ -53,9 +53,9 @@ impl Budget {
 /// A pass over the source.
 struct Pass {
     /// The part that selects its buckets.
-    digit: Part,
+    digit: KeyBits,
     /// Further bits in which pairs agree.
-    rest: Part,
+    rest: KeyBits,
     /// The description of pairs that agree in both.
     cut: Cut,
 }
@@ -98,7 +98,7 @@ impl<'p> Passes<'p> {
         // Each entry counts twice in each pass: when it is loaded and when it is joined.
         let units = 2 * u64::from(self.n) * passes.len() as u64;
         self.stop.monitor.begin(units);
-        let digits: Vec<Part> = passes.iter().map(|pass| pass.digit).collect();
+        let digits: Vec<KeyBits> = passes.iter().map(|pass| pass.digit).collect();
         // One read of the source counts the digits of all passes.
         let counts = self.count(&digits)?;
         for (index, Pass { digit, rest, cut }) in passes.iter().enumerate() {
@@ -145,11 +145,11 @@ impl<'p> Passes<'p> {
             // so that no thread waits long for the last one.
             let piece = self.n as usize / (4 * self.pieces.len());
             self.budget.room = self.budget.room.min(2 * ROOM_BUCKETS * piece.max(1024));
-            let (digit, rest) = Part::default().split_at(0);
+            let (digit, rest) = KeyBits::default().split_at(0);
             return vec![Pass { digit, rest, cut: known.clone() }];
         };
         let digit_bits = self.digit_bits();
-        let pass = |(index, part): (usize, &Part)| {
+        let pass = |(index, part): (usize, &KeyBits)| {
             let (digit, rest) = part.split_at(digit_bits);
             Pass { digit, rest, cut: known.inside(&split, index) }
         };
@@ -193,7 +193,7 @@ impl<'p> Passes<'p> {
     }
 
     /// Returns, for each thread and part, the number of its fingerprints with each digit.
-    fn count(&self, digits: &[Part]) -> Result<Vec<Vec<Vec<u32>>>, Unreadable> {
+    fn count(&self, digits: &[KeyBits]) -> Result<Vec<Vec<Vec<u32>>>, Unreadable> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
         in_threads(threads, |ordinals| count(source, ordinals, digits))
@@ -235,7 +235,7 @@ impl<'p> Passes<'p> {
 
     /// Reads a load in all threads.
     #[expect(clippy::indexing_slicing, reason = "each thread has a count for each digit")]
-    fn load(&mut self, digit: Part, load: &Load, counts: &[&[u32]]) -> Result<(), Unreadable> {
+    fn load(&mut self, digit: KeyBits, load: &Load, counts: &[&[u32]]) -> Result<(), Unreadable> {
         let mut rank = 0;
         let ordinals: Vec<Range<u32>> =
             (0..self.pieces.len()).map(|thread| self.ordinals(thread)).collect();
@@ -260,7 +260,7 @@ impl<'p> Passes<'p> {
 
     /// Joins a load.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the crowds")]
-    fn join_load(&self, load: &Load, rest: Part, cut: &Cut) -> ControlFlow<()> {
+    fn join_load(&self, load: &Load, rest: KeyBits, cut: &Cut) -> ControlFlow<()> {
         let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
         // Two ranges are joined with each other only. In order of
         // ordinals, the first entry of the second one is the border.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use super::context::{Pair, Stop};
-use super::cut::{Cut, Part};
+use super::cut::{Cut, KeyBits};
 use super::monitor::Monitor;
 use super::passes::Passes;
 use super::source::{Reading, Source};
@@ -97,7 +97,7 @@ impl Join {
     /// assert!(parts.iter().all(|part| part.bits() == 16));
     /// ```
     #[must_use]
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<KeyBits> {
         Cut::whole(self.k).split_whole().parts
     }
 

@@ -1,6 +1,6 @@
 //! Counts the values of the parts of fingerprints.
 
-use crate::search::join::{Join, Part};
+use crate::search::join::{Join, KeyBits};
 
 /// The largest distance for which a join uses parts. Beyond it, parts are so narrow that comparing
 /// all pairs is less work: with 16 parts of 4 bits it is equal.
@@ -32,7 +32,7 @@ const HEAD_BYTES: usize = 8;
 pub struct Histogram {
     k: u32,
     bits: u32,
-    parts: Vec<Part>,
+    parts: Vec<KeyBits>,
     /// The counts of one part after another.
     counts: Vec<u64>,
 }
@@ -51,7 +51,7 @@ impl Histogram {
         // One empty part for wider distances, with one bucket: the other code needs no special
         // case.
         let is_parted = k <= PARTED_K_MAX;
-        let parts = if is_parted { Join::within(k).parts() } else { vec![Part::default()] };
+        let parts = if is_parted { Join::within(k).parts() } else { vec![KeyBits::default()] };
         let bits = if is_parted { bits } else { 0 };
         Histogram { k, bits, counts: vec![0; parts.len() << bits], parts }
     }
@@ -135,7 +135,7 @@ impl Histogram {
     }
 
     /// Returns the parts with their counts.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (Part, &[u64])> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = (KeyBits, &[u64])> {
         self.parts.iter().copied().zip(self.counts.chunks_exact(1 << self.bits))
     }
 }
@@ -149,7 +149,7 @@ pub(super) fn total<'c>(counts: impl IntoIterator<Item = &'c u64>) -> u64 {
 /// part's value (D. E. Knuth, "The Art of Computer Programming", vol. 3, 6.4), so that neighbouring
 /// values, and values that differ in few bits, are in different buckets.
 #[inline]
-pub(super) fn bucket(part: Part, bits: u32, fingerprint: u64) -> usize {
+pub(super) fn bucket(part: KeyBits, bits: u32, fingerprint: u64) -> usize {
     let hash = part.value(fingerprint).wrapping_mul(0x9e37_79b1);
     // Two shifts: with 0 bits a single one would be by 32, which overflows.
     ((hash >> 1) >> (u32::BITS - 1 - bits)) as usize

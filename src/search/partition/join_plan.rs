@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::histogram::{Histogram, bucket, total};
-use crate::search::join::{Join, Monitor, Pair, Part};
+use crate::search::join::{Join, KeyBits, Monitor, Pair};
 
 /// Beyond this many tasks, ranges are not split into pieces.
 const TASKS_MAX: usize = 1 << 20;
@@ -74,7 +74,7 @@ pub struct JoinTask {
 /// The tasks of the values of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OfPart {
-    part: Part,
+    part: KeyBits,
     /// The range of each bucket.
     ranges: Vec<u32>,
     /// The tasks of each range.

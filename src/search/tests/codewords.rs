@@ -78,7 +78,7 @@ fn a_cell_with_thousands_of_entries_goes_on_and_stays_exact() {
     for query in queries(&fingerprints, 20, 10) {
         for k in 0..6 {
             let mut found = Vec::new();
-            tables.find_by(Way::Cells, 0, &[query], k, &mut found).unwrap();
+            tables.find_by(SearchMethod::Cells, 0, &[query], k, &mut found).unwrap();
             assert_eq!(sorted(found), oracle(&fingerprints, query, k));
         }
     }

@@ -112,7 +112,9 @@ fn invalid_cells_are_reported() {
 
 #[test]
 fn an_ordinal_beyond_the_end_is_an_error_at_its_place() {
-    for (shape, way) in [(rotations(10), Way::Rotations), (cells(900), Way::Cells)] {
+    for (shape, way) in
+        [(rotations(10), SearchMethod::Rotations), (cells(900), SearchMethod::Cells)]
+    {
         let (fingerprints, mut tables) = healthy(shape);
         for column in columns(&mut tables).into_iter().skip(2).step_by(3) {
             column.fill(0xff);
@@ -127,7 +129,8 @@ fn an_ordinal_beyond_the_end_is_an_error_at_its_place() {
 
 #[test]
 fn columns_cut_short_are_errors() {
-    for (shape, way) in [(rotations(6), Way::Rotations), (cells(700), Way::Cells)] {
+    for (shape, way) in [(rotations(6), SearchMethod::Rotations), (cells(700), SearchMethod::Cells)]
+    {
         let (fingerprints, whole) = healthy(shape);
         let find = |cut: &dyn Fn(&mut Tables<Bytes>)| {
             let mut tables = whole.clone();
@@ -152,15 +155,15 @@ fn a_cell_without_an_end_is_an_error() {
         line[36..40].fill(0);
         line[63] |= 0x80;
     }
-    let found = fingerprints
-        .iter()
-        .try_for_each(|&query| tables.find_by(Way::Cells, 0, &[query], 3, &mut Vec::new()));
+    let found = fingerprints.iter().try_for_each(|&query| {
+        tables.find_by(SearchMethod::Cells, 0, &[query], 3, &mut Vec::new())
+    });
     assert!(matches!(found, Err(Fault::OutOfRange(_))));
 }
 
 #[test]
 fn addresses_that_there_cannot_be_are_refused() {
-    for address in [Address { bits: 17, lines: 1 }, Address { bits: 9, lines: 0 }] {
+    for address in [RotationBuckets { bits: 17, lines: 1 }, RotationBuckets { bits: 9, lines: 0 }] {
         let index = index(HashMap::new(), Shape::Rotations(address), Bytes);
         let tables = Tables::new(Bytes(Vec::new()), census(&[]), index);
         assert!(matches!(tables, Err(Fault::Damaged(0, _))));
@@ -199,8 +202,8 @@ proptest! {
         }
         for query in queries(&fingerprints, 10, 32) {
             let _ = tables.find(query, k, &mut Vec::new());
-            let _ = tables.find_by(Way::Rotations, 0, &[query], k, &mut Vec::new());
-            let _ = tables.find_by(Way::Cells, 0, &[query], k.min(8), &mut Vec::new());
+            let _ = tables.find_by(SearchMethod::Rotations, 0, &[query], k, &mut Vec::new());
+            let _ = tables.find_by(SearchMethod::Cells, 0, &[query], k.min(8), &mut Vec::new());
         }
         let _ = tables.check();
     }
@@ -237,7 +240,7 @@ fn lines_that_are_not_there_are_errors_whatever_the_column_says() {
         let tables = Tables::new(column, census(&fingerprints), index).unwrap();
         fingerprints.iter().step_by(9).try_for_each(|&query| {
             let mut found = Vec::new();
-            tables.find_by(Way::Cells, 0, &[query], 3, &mut found)?;
+            tables.find_by(SearchMethod::Cells, 0, &[query], 3, &mut found)?;
             assert_eq!(sorted(found), oracle(&fingerprints, query, 3));
             tables.count(query, 3).map(|_| ())
         })

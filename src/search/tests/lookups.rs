@@ -12,7 +12,13 @@ impl Finds for ByPlace {
 }
 
 /// Runs all queries at once.
-fn check_together(fingerprints: &[u64], tables: &Tables<Bytes>, way: Way, queries: &[u64], k: u32) {
+fn check_together(
+    fingerprints: &[u64],
+    tables: &Tables<Bytes>,
+    way: SearchMethod,
+    queries: &[u64],
+    k: u32,
+) {
     let mut found = ByPlace(vec![Vec::new(); queries.len()]);
     tables.find_by(way, 0, queries, k, &mut found).unwrap();
     for (query, found) in queries.iter().zip(found.0) {
@@ -31,7 +37,7 @@ fn wide_queries_of_more_cells_than_are_gathered_at_once() {
             for k in 0..=if shape == cells(1) { 4 } else { 9 } {
                 for some in [&queries[..1], &queries[..2], &queries[..3], &queries[..]] {
                     if k < 8 || some.len() <= 3 {
-                        check_together(&fingerprints, &tables, Way::Cells, some, k);
+                        check_together(&fingerprints, &tables, SearchMethod::Cells, some, k);
                     }
                 }
             }
@@ -49,10 +55,10 @@ fn wide_queries_of_more_probes_than_a_round() {
         for shape in [rotations(0), rotations(5), rotations(16), buckets(5, 20)] {
             let tables = tables(&all, shape);
             for k in 0..=12 {
-                check_together(&all, &tables, Way::Rotations, &queries, k);
+                check_together(&all, &tables, SearchMethod::Rotations, &queries, k);
             }
             for k in [20, 64] {
-                check_together(&all, &tables, Way::Rotations, &queries[..3], k);
+                check_together(&all, &tables, SearchMethod::Rotations, &queries[..3], k);
             }
         }
     }

@@ -253,7 +253,7 @@ fn rotations(bits: u32) -> Shape {
 
 /// Returns rotations with 2^`bits` buckets of `lines` lines each.
 fn buckets(bits: u32, lines: u32) -> Shape {
-    Shape::Rotations(Address { bits, lines })
+    Shape::Rotations(RotationBuckets { bits, lines })
 }
 
 fn cells(count: u32) -> Shape {

@@ -48,7 +48,7 @@ fn blocks_are_cut_from_the_top() {
 
 #[test]
 fn buckets_are_filled_well_and_seldom_go_on() {
-    let of = |n| (Address::of(n).bits, Address::of(n).lines);
+    let of = |n| (RotationBuckets::of(n).bits, RotationBuckets::of(n).lines);
     assert_eq!(
         [0, 1, 25, 26, 51, 52, 1024].map(of),
         [0, 1, 25, 26, 51, 52, 1024].map(|n: u32| {
@@ -131,12 +131,12 @@ fn narrow_queries_use_tables_and_wide_ones_scan() {
     let fingerprints = canonical(fingerprints(Kind::Even, 40_000, 3));
     for shape in Shape::all(fingerprints.len() as u32).into_iter().flatten() {
         let tables = tables(&fingerprints, shape);
-        let way = |k| tables.plan(fingerprints[30_000], k).way;
-        assert_eq!(way(64), Way::Scan);
+        let way = |k| tables.plan(fingerprints[30_000], k).method;
+        assert_eq!(way(64), SearchMethod::Scan);
         match shape {
-            Shape::Column => assert_eq!(way(3), Way::Scan),
-            Shape::Rotations(_) => assert_eq!(way(3), Way::Rotations),
-            Shape::Cells { .. } => assert_eq!(way(3), Way::Cells),
+            Shape::Column => assert_eq!(way(3), SearchMethod::Scan),
+            Shape::Rotations(_) => assert_eq!(way(3), SearchMethod::Rotations),
+            Shape::Cells { .. } => assert_eq!(way(3), SearchMethod::Cells),
         }
     }
     let probes = |k| Cost::of_tables(rotations(16), n, k).unwrap().probes;
@@ -144,9 +144,12 @@ fn narrow_queries_use_tables_and_wide_ones_scan() {
     let probes = |k| Cost::of_tables(cells(1 << 20), n, k).unwrap().probes;
     assert_eq!([0, 1, 2, 3].map(probes), [1.0, 2.0, 1.0 + 497.0 / 32.0, 2.0 * 497.0 / 32.0]);
     assert_eq!(Cost::of_tables(cells(1 << 20), n, 30), None);
-    let chains = |n, k| plan_chains(n, 16, k).way;
-    assert_eq!((chains(1 << 18, 3), chains(1 << 18, 30)), (Way::Rotations, Way::Scan));
-    assert_eq!(chains(0, 3), Way::Scan);
+    let chains = |n, k| plan_chains(n, 16, k).method;
+    assert_eq!(
+        (chains(1 << 18, 3), chains(1 << 18, 30)),
+        (SearchMethod::Rotations, SearchMethod::Scan)
+    );
+    assert_eq!(chains(0, 3), SearchMethod::Scan);
 }
 
 #[test]

@@ -21,9 +21,9 @@ fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
 /// Searches by the way that the tables have, whether it is a good one or not.
 fn look_up(truth: &[Candidate], tables: &Tables<Bytes>, query: u64, k: u32) {
     let way = match tables.shape() {
-        Shape::Column => Way::Scan,
-        Shape::Rotations(_) => Way::Rotations,
-        Shape::Cells { .. } if k <= 8 => Way::Cells,
+        Shape::Column => SearchMethod::Scan,
+        Shape::Rotations(_) => SearchMethod::Rotations,
+        Shape::Cells { .. } if k <= 8 => SearchMethod::Cells,
         Shape::Cells { .. } => return,
     };
     let mut found = Vec::new();

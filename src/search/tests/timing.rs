@@ -73,9 +73,9 @@ fn report(n: usize) {
         let start = Instant::now();
         let tables = huge_tables(&fingerprints, shape);
         let way = match shape {
-            Shape::Column => Way::Scan,
-            Shape::Rotations(_) => Way::Rotations,
-            Shape::Cells { .. } => Way::Cells,
+            Shape::Column => SearchMethod::Scan,
+            Shape::Rotations(_) => SearchMethod::Rotations,
+            Shape::Cells { .. } => SearchMethod::Cells,
         };
         println!(
             "  {shape:?}: {:.1} bytes each, built in {:.2} s",

@@ -4,7 +4,7 @@ use super::reader::{DumpResult, Reader, Stop};
 use super::words::{day, flags, key, many, number, section};
 use crate::bug::OrBug;
 use crate::layout::{BLOCK_BYTES, Kind, Tag, block_count};
-use crate::search::Address;
+use crate::search::RotationBuckets;
 use crate::segment::frame::Frame;
 use crate::segment::schedule::{self, Row};
 use crate::time::Time;
@@ -224,7 +224,7 @@ pub(super) fn shape(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
         let words = [reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?];
         let shape = match words {
             [0, 0, 0, 0] => "no more tables".to_owned(),
-            [1, bits, lines, 0] if (Address { bits, lines }).is_possible() => {
+            [1, bits, lines, 0] if (RotationBuckets { bits, lines }).is_possible() => {
                 let lines = many(lines.into(), "line", "lines");
                 format!("rotations by {}, {lines} a bucket", many(bits.into(), "bit", "bits"))
             }

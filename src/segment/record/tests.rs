@@ -15,14 +15,7 @@ fn head_of(entries: &[Entry]) -> Option<Head> {
 fn epochs() -> Vec<EpochInfo> {
     let info = |n: u32| {
         let (epoch, name) = (Epoch(n), n.to_string());
-        EpochInfo {
-            epoch,
-            name,
-            begun: 0,
-            role: Role::Both,
-            bands: Bands::READY_MADE,
-            ended: false,
-        }
+        EpochInfo { epoch, name, begun: 0, role: Role::Both, bands: Bands::EXTERNAL, ended: false }
     };
     (0..4).map(info).collect()
 }

@@ -156,7 +156,7 @@ impl World {
 /// All pairs of pages, and of fingerprints.
 fn pairs(snapshot: &Snapshot, classes: Option<&Classes>) -> BTreeSet<(String, String)> {
     let all = Mutex::new(BTreeSet::new());
-    let asked = PairQuery::within(3).equal(true).each(usize::MAX).epoch(FIRST);
+    let asked = PairQuery::within(3).equal(true).pages_per_fingerprint(usize::MAX).epoch(FIRST);
     let asked = asked.classes(classes.cloned());
     let sink = |pairs: &[simkeep::query::PagePair]| {
         let urls = pairs.iter().map(|p| (p.left.url.to_string(), p.right.url.to_string()));
@@ -170,7 +170,7 @@ fn pairs(snapshot: &Snapshot, classes: Option<&Classes>) -> BTreeSet<(String, St
         all.lock().unwrap().extend(all_of);
         ControlFlow::Continue(())
     };
-    FingerprintPairs::like(&like).run(snapshot, &Progress::default(), sink).unwrap();
+    FingerprintPairs::selected_by(&like).run(snapshot, &Progress::default(), sink).unwrap();
     all.into_inner().unwrap()
 }
 

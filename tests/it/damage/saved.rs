@@ -32,8 +32,8 @@ fn add(count: &AtomicUsize, yes: bool) {
 /// Whether a loss explains that a visit of this page is not there.
 fn explains(repaired: &Repaired, place: &Place) -> bool {
     repaired.lost.iter().any(|loss| {
-        let after = loss.after.as_ref().is_none_or(|after| Place::of(after) < *place);
-        let before = loss.before.as_ref().is_none_or(|before| *place < Place::of(before));
+        let after = loss.after_url.as_ref().is_none_or(|after| Place::of(after) < *place);
+        let before = loss.before_url.as_ref().is_none_or(|before| *place < Place::of(before));
         loss.pages.is_none() || (after && before)
     })
 }

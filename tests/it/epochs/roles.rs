@@ -67,7 +67,7 @@ fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
             sink.lock().unwrap().extend(found.iter().map(|pair| (pair.left, pair.right)));
             std::ops::ControlFlow::Continue(())
         };
-        FingerprintPairs::like(&Query::new(0, 6))
+        FingerprintPairs::selected_by(&Query::new(0, 6))
             .run(&store.snapshot(), &Progress::default(), all)
             .unwrap();
         assert_eq!(pairs, [(0b11, 0xff)]);
@@ -178,7 +178,7 @@ fn an_epoch_keeps_its_bands() {
     let other = Bands { minor: 5, moderate: 5 };
     let options = EpochOptions::from(Role::Both).bands(other);
     let strict = store.begin_epoch(&plain("strict"), options).unwrap();
-    let expected = [given, Bands { minor: 2, moderate: 9 }, Bands::READY_MADE, other];
+    let expected = [given, Bands { minor: 2, moderate: 9 }, Bands::EXTERNAL, other];
     let bands = |store: &Store| {
         let snapshot = store.snapshot();
         snapshot.epochs().iter().map(|info| info.bands).collect::<Vec<_>>()
@@ -190,7 +190,7 @@ fn an_epoch_keeps_its_bands() {
     assert_eq!(store.begin_epoch(&plain("strict"), Role::Both).unwrap(), strict);
     assert_eq!(store.begin_epoch(&plain("strict"), options).unwrap(), strict);
     let more = |bands| store.register_epoch("mine/1", EpochOptions::from(Role::Both).bands(bands));
-    assert!(more(Bands::READY_MADE).is_ok());
+    assert!(more(Bands::EXTERNAL).is_ok());
     let refused = more(other).unwrap_err().to_string();
     assert!(refused.contains("minor up to 3 bits, and moderate up to 10"), "{refused}");
     for (minor, moderate) in [(4, 3), (0, 65), (u32::MAX, u32::MAX)] {

@@ -155,7 +155,7 @@ fn pairs_in_a_crowd_are_those_that_there_are() {
             store.seal().unwrap();
         }
         let found = Mutex::new(Vec::new());
-        let end = FingerprintPairs::like(&Query::new(0, 1)).run(
+        let end = FingerprintPairs::selected_by(&Query::new(0, 1)).run(
             &store.snapshot(),
             &Progress::default(),
             |pairs| {

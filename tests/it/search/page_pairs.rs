@@ -55,8 +55,12 @@ fn expected(pages: &[(String, u64)], asked: &PairQuery) -> Vec<Urls> {
         for other in &ranked[place + 1..] {
             let distance = (one.1 ^ other.1).count_ones();
             let is_wanted = match distance {
-                0 => asked.equal && one.2 < asked.each,
-                _ => distance <= asked.k && one.2 < asked.each && other.2 < asked.each,
+                0 => asked.equal && one.2 < asked.pages_per_fingerprint,
+                _ => {
+                    distance <= asked.k
+                        && one.2 < asked.pages_per_fingerprint
+                        && other.2 < asked.pages_per_fingerprint
+                }
             };
             let (left, right) = if one.1 <= other.1 { (one, other) } else { (other, one) };
             if is_wanted {
@@ -122,7 +126,8 @@ fn pairs_of_pages_are_those_that_there_are() {
                 for (k, each) in
                     [(0, 1), (1, 1), (3, 1), (3, 2), (3, usize::MAX), (64, 3), (2, usize::MAX)]
                 {
-                    let asked = PairQuery::within(k).epoch(epoch).equal(true).each(each);
+                    let asked =
+                        PairQuery::within(k).epoch(epoch).equal(true).pages_per_fingerprint(each);
                     let all = expected(&pages, &asked);
                     assert!(!all.is_empty() || number == 1, "{again}");
                     assert_eq!(found(&snapshot, &asked), all, "{again}, {asked:?}");
@@ -154,12 +159,14 @@ fn a_fingerprint_that_many_pages_have_makes_a_pair_for_each_of_them() {
         assert_eq!(firsts.len(), 1, "round {round}");
         let first = &copies[0].0;
         assert!(copies.iter().all(|(left, right)| left == first && right > first));
-        let of = |each| found(&snapshot, &PairQuery::within(0).equal(true).each(each)).len();
+        let of = |each| {
+            found(&snapshot, &PairQuery::within(0).equal(true).pages_per_fingerprint(each)).len()
+        };
         let n = copies.len() + 1;
         assert_eq!(of(3), (n - 1) + (n - 2) + (n - 3));
         // The sink can end the search early.
         let taken = AtomicUsize::new(0);
-        let all = PairQuery::within(64).equal(true).each(usize::MAX);
+        let all = PairQuery::within(64).equal(true).pages_per_fingerprint(usize::MAX);
         let end = all.run(&snapshot, &Progress::default(), |pairs| {
             assert!(pairs.len() <= 1024);
             match taken.fetch_add(pairs.len(), Ordering::Relaxed) {

@@ -26,7 +26,7 @@ fn pairs(find: impl FnOnce(&(dyn Fn(&[NearPair]) -> ControlFlow<()> + Sync))) ->
 fn fingerprints(store: &Store, like: &Query) -> Vec<u64> {
     let found = Mutex::new(Vec::new());
     let progress = Progress::default();
-    let end = DistinctFingerprints::like(like).run(&store.snapshot(), &progress, |some| {
+    let end = DistinctFingerprints::selected_by(like).run(&store.snapshot(), &progress, |some| {
         found.lock().unwrap().extend_from_slice(some);
         ControlFlow::Continue(())
     });
@@ -81,7 +81,7 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
             }
             let (progress, snapshot) = (Progress::default(), store.snapshot());
             let found = pairs(|take| {
-                FingerprintPairs::like(&like).run(&snapshot, &progress, take).unwrap();
+                FingerprintPairs::selected_by(&like).run(&snapshot, &progress, take).unwrap();
             });
             assert_eq!(progress.fraction(), Some(1.0));
             expected.sort_unstable();
@@ -92,13 +92,13 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
     }
     let (like, snapshot, progress) = (Query::new(0, 3), store.snapshot(), Progress::default());
     let taken = AtomicUsize::new(0);
-    let broken = FingerprintPairs::like(&like).run(&snapshot, &progress, |_| {
+    let broken = FingerprintPairs::selected_by(&like).run(&snapshot, &progress, |_| {
         taken.fetch_add(1, Ordering::Relaxed);
         ControlFlow::Break(())
     });
     broken.unwrap();
     let read = AtomicUsize::new(0);
-    let broken = DistinctFingerprints::like(&like).run(&snapshot, &progress, |_| {
+    let broken = DistinctFingerprints::selected_by(&like).run(&snapshot, &progress, |_| {
         read.fetch_add(1, Ordering::Relaxed);
         ControlFlow::Break(())
     });
@@ -155,7 +155,7 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
             for threads in [1, usize::MAX] {
                 let like = Query::new(0, k).under(under.clone()).threads(threads);
                 let (progress, snapshot) = (Progress::default(), store.snapshot());
-                let asked = FingerprintPairs::like(&like).with(&given);
+                let asked = FingerprintPairs::selected_by(&like).with(&given);
                 let found = pairs(|take| {
                     asked
                         .run(&snapshot, &progress, |pairs| {
@@ -172,7 +172,8 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
     }
     let taken = AtomicUsize::new(0);
     let like = Query::new(0, 8).threads(1);
-    let (asked, progress) = (FingerprintPairs::like(&like).with(&given), Progress::default());
+    let (asked, progress) =
+        (FingerprintPairs::selected_by(&like).with(&given), Progress::default());
     let broken = asked.run(&store.snapshot(), &progress, |_| {
         taken.fetch_add(1, Ordering::Relaxed);
         ControlFlow::Break(())
@@ -210,12 +211,15 @@ fn a_page_that_is_left_out_has_no_part_in_fingerprints_and_pairs() {
             let expected: Vec<NearPair> = near.then_some(pair).into_iter().collect();
             let (snapshot, progress) = (store.snapshot(), Progress::default());
             let all = pairs(|sink| {
-                FingerprintPairs::like(&like).run(&snapshot, &progress, sink).unwrap()
+                FingerprintPairs::selected_by(&like).run(&snapshot, &progress, sink).unwrap()
             });
             assert_eq!(all, expected, "{state}, {but:?}");
             // Whether a page has the given one or not.
             let with = pairs(|sink| {
-                FingerprintPairs::like(&like).with(&[3]).run(&snapshot, &progress, sink).unwrap()
+                FingerprintPairs::selected_by(&like)
+                    .with(&[3])
+                    .run(&snapshot, &progress, sink)
+                    .unwrap()
             });
             assert_eq!(with, expected, "{state}, {but:?}");
         }
@@ -235,12 +239,15 @@ fn a_query_with_one_thread_runs_on_the_caller() {
         ControlFlow::Continue(())
     };
     let progress = Progress::default;
-    DistinctFingerprints::like(&like).run(&snapshot, &progress(), |_| here()).unwrap();
-    FingerprintPairs::like(&Query::new(0, 12).threads(1))
+    DistinctFingerprints::selected_by(&like).run(&snapshot, &progress(), |_| here()).unwrap();
+    FingerprintPairs::selected_by(&Query::new(0, 12).threads(1))
         .run(&snapshot, &progress(), |_| here())
         .unwrap();
     let given: Vec<u64> = random(31).take(1000).collect();
-    FingerprintPairs::like(&like).with(&given).run(&snapshot, &progress(), |_| here()).unwrap();
+    FingerprintPairs::selected_by(&like)
+        .with(&given)
+        .run(&snapshot, &progress(), |_| here())
+        .unwrap();
     let few = Query::new(0, 3).threads(1);
     let many = Query::new(0, 3);
     let answers = few.run_batch(&snapshot, &given).unwrap();
@@ -260,7 +267,7 @@ fn pairs_omit_fingerprints_that_no_page_has_any_more() {
     store.observe(seen).unwrap();
     for _ in 0..2 {
         let found = Mutex::new(Vec::new());
-        let end = FingerprintPairs::like(&Query::new(0, 3)).run(
+        let end = FingerprintPairs::selected_by(&Query::new(0, 3)).run(
             &store.snapshot(),
             &Progress::default(),
             |pairs| {

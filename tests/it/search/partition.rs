@@ -17,7 +17,7 @@ fn all_pairs(store: &Store, k: u32) -> Vec<([u64; 2], u32)> {
         found.lock().unwrap().extend(pairs);
         ControlFlow::Continue(())
     };
-    FingerprintPairs::like(&Query::new(0, k))
+    FingerprintPairs::selected_by(&Query::new(0, k))
         .run(&store.snapshot(), &Progress::default(), sink)
         .unwrap();
     let mut found = found.into_inner().unwrap();
@@ -31,7 +31,7 @@ fn shared(stores: &[Snapshot], k: u32, ranges: u32, most: u64) -> Vec<([u64; 2],
     let mut histogram = Histogram::within(k, 4096);
     for store in stores {
         assert!(histogram.merge(
-            &DistinctFingerprints::like(&like).histogram(store, k, 4096, &progress).unwrap()
+            &DistinctFingerprints::selected_by(&like).histogram(store, k, 4096, &progress).unwrap()
         ));
     }
     let plan = JoinPlan::new(&histogram, ranges, most);
@@ -43,7 +43,9 @@ fn shared(stores: &[Snapshot], k: u32, ranges: u32, most: u64) -> Vec<([u64; 2],
             received[chunk.task as usize][usize::from(chunk.is_second)].extend(chunk.fingerprints);
             ControlFlow::Continue(())
         };
-        DistinctFingerprints::like(&like).partition(store, &plan, 1024, &progress, sink).unwrap();
+        DistinctFingerprints::selected_by(&like)
+            .partition(store, &plan, 1024, &progress, sink)
+            .unwrap();
     }
     // Of a range in pieces it is known about how many go where.
     assert!(
@@ -111,12 +113,12 @@ fn who_has_seen_enough_of_a_partition_ends_it() {
     let store = create(Options::default());
     fill(&store, &random(33).take(20_000).collect::<Vec<_>>());
     let (snapshot, like) = (store.snapshot(), Query::new(0, 0));
-    let histogram = DistinctFingerprints::like(&like)
+    let histogram = DistinctFingerprints::selected_by(&like)
         .histogram(&snapshot, 3, 4096, &Progress::default())
         .unwrap();
     let plan = JoinPlan::new(&histogram, 4, 1 << 20);
     let mut chunks = 0;
-    let end = DistinctFingerprints::like(&like).partition(
+    let end = DistinctFingerprints::selected_by(&like).partition(
         &snapshot,
         &plan,
         1024,

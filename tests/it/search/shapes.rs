@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use simkeep::query::{Explanation, Shape, Way};
+use simkeep::query::{Explanation, SearchMethod, Shape};
 use simkeep::{Matches, Observation, Options, Prefix, Progress, Query, Store, Versions};
 use simkeep_testing::ms;
 
@@ -189,7 +189,7 @@ fn an_explanation_tells_what_was_chosen_and_met() {
                 assert!(counted.ns > 0.0 && expected.ns > 0.0);
                 // A word that is a codeword itself has fewer codewords about it than others.
                 assert!((counted.probes - expected.probes).abs() <= expected.probes / 16.0 + 0.01);
-                if component.plan.way == Way::Scan {
+                if component.plan.method == SearchMethod::Scan {
                     assert_eq!((counted.probes, counted.candidates), (0.0, expected.candidates));
                 } else {
                     assert!(counted.candidates <= 2.0 * expected.candidates + 200.0);

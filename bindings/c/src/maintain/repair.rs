@@ -63,13 +63,13 @@ structure! {
         /// The number of lost records of pages.
         pages: u64 = of.pages.unwrap_or(0),
         /// The page before the lost ones in SURT order; NULL if unknown.
-        after: *const c_char = place(of.after.as_ref()).0,
+        after: *const c_char = place(of.after_url.as_ref()).0,
         /// Its length in bytes.
-        after_len: usize = place(of.after.as_ref()).1,
+        after_len: usize = place(of.after_url.as_ref()).1,
         /// The page after the lost ones; NULL if unknown.
-        before: *const c_char = place(of.before.as_ref()).0,
+        before: *const c_char = place(of.before_url.as_ref()).0,
         /// Its length in bytes.
-        before_len: usize = place(of.before.as_ref()).1,
+        before_len: usize = place(of.before_url.as_ref()).1,
         /// The optional fields that are set: `SIMKEEP_LOSS_HAS_...`.
         has: u32 = bits(&[
             (of.bytes.is_some(), SIMKEEP_LOSS_HAS_BYTES),

@@ -85,7 +85,7 @@ const VERDICTS: &[&str] = &[
     "known",
     "other",
 ];
-const SAME_BY: &[&str] = &["", "digest", "fingerprint", "word", "other"];
+const SAME_BY: &[&str] = &["", "digest", "fingerprint", "not-modified", "other"];
 const BANDS: &[&str] = &["", "none", "minor", "moderate", "major"];
 const ORIGINAL_BY: &[&str] = &["", "digest", "fingerprint", "near", "other"];
 

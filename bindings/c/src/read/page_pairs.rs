@@ -29,7 +29,7 @@ pub struct PagePairQuery {
     pub equal: u32,
     /// The most pages of each fingerprint to pair, the first in SURT order; `UINT64_MAX` for all,
     /// which makes quadratically many pairs. Default: 1.
-    pub each: u64,
+    pub pages_per_fingerprint: u64,
     /// Only pages under this prefix; NULL for all. Default: NULL.
     pub under: *const c_char,
     /// Its length in bytes.
@@ -54,7 +54,11 @@ plain!(PagePairQuery, up to k);
 
 impl Default for PagePairQuery {
     fn default() -> PagePairQuery {
-        PagePairQuery { size: size_of::<PagePairQuery>(), each: 1, ..abi::zeroed() }
+        PagePairQuery {
+            size: size_of::<PagePairQuery>(),
+            pages_per_fingerprint: 1,
+            ..abi::zeroed()
+        }
     }
 }
 
@@ -82,7 +86,7 @@ fn read(query: *const PagePairQuery) -> Result<PairQuery> {
     }
     let query = PairQuery::within(of.k)
         .equal(flag(of.equal, "query.equal")?)
-        .each(to_usize(of.each))
+        .pages_per_fingerprint(to_usize(of.pages_per_fingerprint))
         .under(prefix(of.under, of.under_len, "query.under")?)
         .classes(classes(of.classes, of.classes_len, of.unclassed, "query.classes")?);
     let has_epoch = flag(of.has_epoch, "query.has_epoch")?;

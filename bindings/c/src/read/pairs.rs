@@ -55,7 +55,7 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
     make("simkeep_snapshot_all_pairs", error, || {
         let (snapshot, like) = (snapshot::open(snapshot)?.0.clone(), query::read(like)?);
         let chunks = Chunks::start(progress::of(progress)?, move |progress, sink| {
-            FingerprintPairs::like(&like).run(&snapshot, progress, |pairs| sink.put(pairs))
+            FingerprintPairs::selected_by(&like).run(&snapshot, progress, |pairs| sink.put(pairs))
         })?;
         Ok(Pairs { joining: Guarded::new(Joining { chunks, columns: Columns::default() })? })
     })

@@ -31,7 +31,7 @@ code! {
         Nothing = 0 of None,
         Digest = 1 of Some(SameBy::Digest),
         Fingerprint = 2 of Some(SameBy::Fingerprint),
-        Word = 3 of Some(SameBy::Word),
+        NotModified = 3 of Some(SameBy::NotModified),
         /// A value that this version of the header does not name.
         Other = 4 of Some(_),
     }

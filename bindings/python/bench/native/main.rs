@@ -70,7 +70,7 @@ fn call(what: &str, snapshot: &Snapshot) -> Result<Duration, Box<dyn Error>> {
         "near" => each(some(SINGLE))?,
         "near_found" => each(all(SINGLE))?,
         "all_pairs" => timed(|| {
-            FingerprintPairs::like(&like).run(snapshot, &Progress::default(), |pairs| {
+            FingerprintPairs::selected_by(&like).run(snapshot, &Progress::default(), |pairs| {
                 black_box(pairs);
                 ControlFlow::Continue(())
             })

@@ -129,7 +129,7 @@ class PagePairs(TypedDict, total=False):
     """Only pages of these classes; a `None` in the list includes pages without a class."""
     equal: bool
     """Whether to include pairs with equal fingerprints (no)."""
-    each: int | None
+    pages_per_fingerprint: int | None
     """The most pages of each fingerprint to pair with other pages (1); `None` for all."""
 
 

@@ -65,7 +65,7 @@ class SameBy(_Word):
     """An equal digest."""
     FINGERPRINT = "fingerprint"
     """An equal fingerprint."""
-    WORD = "word"
+    NOT_MODIFIED = "not-modified"
     """The server's report that nothing was modified."""
     OTHER = "other"
     """A value that this version does not name."""

@@ -124,7 +124,7 @@ words! {
     SameBy {
         Digest = "digest",
         Fingerprint = "fingerprint",
-        Word = "word",
+        NotModified = "not-modified",
         Other = "other",
     }
     /// How the content of two pages is known to be nearly the same.
@@ -243,7 +243,7 @@ impl From<simkeep::SameBy> for SameBy {
         match by {
             simkeep::SameBy::Digest => SameBy::Digest,
             simkeep::SameBy::Fingerprint => SameBy::Fingerprint,
-            simkeep::SameBy::Word => SameBy::Word,
+            simkeep::SameBy::NotModified => SameBy::NotModified,
             _ => SameBy::Other,
         }
     }

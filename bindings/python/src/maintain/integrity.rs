@@ -43,8 +43,8 @@ value! {
         bytes: Option<(u64, u64)>,
         operations: Option<(u64, Option<u64>)>,
         pages: Option<u64>,
-        after: Option<String>,
-        before: Option<String>,
+        after_url: Option<String>,
+        before_url: Option<String>,
         why: String,
     }
 }

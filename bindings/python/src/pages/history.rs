@@ -261,7 +261,9 @@ impl VisitEntry {
             (Verdict::Same, Some(SameBy::Fingerprint), _) => {
                 simkeep::Verdict::Same(simkeep::SameBy::Fingerprint)
             }
-            (Verdict::Same, Some(SameBy::Word), _) => simkeep::Verdict::Same(simkeep::SameBy::Word),
+            (Verdict::Same, Some(SameBy::NotModified), _) => {
+                simkeep::Verdict::Same(simkeep::SameBy::NotModified)
+            }
             (Verdict::Unseen, ..) => simkeep::Verdict::Unseen,
             (Verdict::Changed, ..) => simkeep::Verdict::Changed { distance },
             (Verdict::Reverted, _, Some(to)) => simkeep::Verdict::Reverted { to: to.0, distance },

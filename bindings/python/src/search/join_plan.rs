@@ -70,7 +70,8 @@ impl JoinPlan {
         let most = bytes.unwrap_or(CHUNK_BYTES) / BYTES;
         let chunks = Threaded::begin(NAME, progress, move |progress, out| {
             let give = |chunk| out.give(vec![chunk]);
-            DistinctFingerprints::like(&like).partition(&snapshot, &plan, most, progress, give)
+            DistinctFingerprints::selected_by(&like)
+                .partition(&snapshot, &plan, most, progress, give)
         })?;
         Ok(StreamOf::new(chunks, Some(Birth::now())))
     }

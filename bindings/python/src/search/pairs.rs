@@ -38,7 +38,7 @@ pub(crate) fn fingerprints(
     progress: Progress,
 ) -> Result<Threaded<Fingerprint>> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        DistinctFingerprints::like(&like).run(&snapshot, progress, |some| {
+        DistinctFingerprints::selected_by(&like).run(&snapshot, progress, |some| {
             out.give(some.iter().copied().map(Fingerprint).collect())
         })
     })
@@ -51,7 +51,8 @@ pub(crate) fn of_fingerprints(
     progress: Progress,
 ) -> Result<Threaded<NearPair>> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        FingerprintPairs::like(&like).run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
+        FingerprintPairs::selected_by(&like)
+            .run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
     })
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn with(
     progress: Progress,
 ) -> Result<Threaded<NearPair>> {
     Threaded::begin(NAME, progress, move |progress, out| {
-        FingerprintPairs::like(&like)
+        FingerprintPairs::selected_by(&like)
             .with(&fingerprints)
             .run(&snapshot, progress, |pairs| out.give(pairs.to_vec()))
     })

@@ -136,10 +136,12 @@ pub(crate) fn pairs(k: u32, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Pa
                     arg::optional(Some(value), |value| arg::classes(Arg::new("classes"), value))?;
             }
             "equal" => query.equal = arg::flag(Arg::new("equal"), value)?,
-            "each" => {
-                query.each = arg::limit(Arg::new("each"), value)?;
-                if query.each == 0 {
-                    return Err(Arg::new("each").value_error("at least 1, or None", value));
+            "pages_per_fingerprint" => {
+                query.pages_per_fingerprint = arg::limit(Arg::new("pages_per_fingerprint"), value)?;
+                if query.pages_per_fingerprint == 0 {
+                    return Err(
+                        Arg::new("pages_per_fingerprint").value_error("at least 1, or None", value)
+                    );
                 }
             }
             other => return Err(unknown(other)),

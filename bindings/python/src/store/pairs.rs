@@ -96,7 +96,7 @@ impl View {
     /// By default each fingerprint is represented by its first page, and pages with equal ones are
     /// not paired.
     ///
-    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `each`, the most pages of
+    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `pages_per_fingerprint`, the most pages of
     /// each fingerprint to pair (1; `None` for all); `epoch`, `under`, `classes`.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None, **like: "Unpack[_types.PagePairs]"
@@ -138,7 +138,7 @@ impl View {
         let query = query::with(Query::new(0, 0), like)?;
         let progress = progress::given(progress);
         let histogram = long(py, &progress, || {
-            DistinctFingerprints::like(&query).histogram(&snapshot, k, buckets, &progress)
+            DistinctFingerprints::selected_by(&query).histogram(&snapshot, k, buckets, &progress)
         })?;
         Ok(PyBytes::new(py, &histogram.to_bytes()))
     }

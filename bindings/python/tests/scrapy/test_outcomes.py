@@ -85,7 +85,7 @@ def test_what_a_server_says_of_changes_counts(tmp_path: Path) -> None:
     assert (first.stat("new"), second.stat("same")) == (1, 1)
     with simkeep.Reader(tmp_path / "crawl.simkeep") as reader:
         _, same = reader.history(tag)
-        assert isinstance(same, simkeep.VisitEntry) and same.by == "word" and same.visit.status == 304
+        assert isinstance(same, simkeep.VisitEntry) and same.by == "not-modified" and same.visit.status == 304
 
 
 def test_a_cached_response_is_a_visit_when_it_was_sent(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ pub(crate) fn same_by_key(by: SameBy) -> &'static str {
     match by {
         SameBy::Digest => "digest",
         SameBy::Fingerprint => "fingerprint",
-        SameBy::Word => "word",
+        SameBy::NotModified => "not-modified",
         _ => "other",
     }
 }

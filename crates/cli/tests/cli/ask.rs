@@ -19,7 +19,7 @@ fn a_history_says_what_each_visit_meant() {
             "2024-01-04 00:00  200  {a}  reverted to the version of \
              2024-01-02 00:00, 4 bits from the one before: {four}"
         ),
-        format!("2024-01-05 00:00  304  {none}  same (server's word)"),
+        format!("2024-01-05 00:00  304  {none}  same (not modified)"),
         format!("2024-01-06 00:00    -  {none}  failed"),
     ];
     assert_eq!(history.lines().collect::<Vec<_>>(), expected);

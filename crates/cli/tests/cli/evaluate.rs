@@ -43,7 +43,7 @@ fn recipes_are_evaluated_by_labelled_pairs() {
     let pairs = place.write("pairs.tsv", pairs);
     let all = place.run(&["evaluate", &documents, "--pairs", &pairs, "--json"]).objects();
     let (all, signatures) = all.split_at(Recipe::PRESETS.len() + 4);
-    let names: Vec<&Value> = signatures.iter().map(|object| &object["called"]).collect();
+    let names: Vec<&Value> = signatures.iter().map(|object| &object["name"]).collect();
     assert_eq!(names, ["imatch", "imatch-10", "supershingles"]);
     assert!(signatures.iter().all(|object| object["by_distance"].as_array().unwrap().len() == 1));
     // The same by a loop over all pairs: the three of a group follow each other.
@@ -51,7 +51,7 @@ fn recipes_are_evaluated_by_labelled_pairs() {
     let texts = lines.lines().take(60).map(|line| -> Value { serde_json::from_str(line).unwrap() });
     let fingerprints: Vec<u64> =
         texts.map(|text| of_text(text["text"].as_str().unwrap()).unwrap()).collect();
-    let default = all.iter().find(|object| object["called"] == "default").unwrap();
+    let default = all.iter().find(|object| object["name"] == "default").unwrap();
     assert_eq!(default["recipe"], "words2-sqrt/2");
     for k in 0..21 {
         let (mut found, mut lenient, mut strict) = (0u32, 0u32, 0u32);
@@ -398,7 +398,7 @@ fn historic_signatures_find_what_has_equal_words_that_are_neither_common_nor_rar
         (place.write("documents.jsonl", documents), place.write("pairs", pairs));
     let all = place.run(&["evaluate", &documents, "--pairs", &pairs, "--json"]).objects();
     let only = |name: &str| {
-        let object = all.iter().find(|object| object["called"] == name).unwrap();
+        let object = all.iter().find(|object| object["name"] == name).unwrap();
         assert_eq!(
             (&object["by_distance"].as_array().unwrap().len(), &object["advised"]),
             (&1, &Value::Null)

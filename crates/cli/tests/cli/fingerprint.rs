@@ -26,7 +26,7 @@ fn files_and_standard_input_have_fingerprints() {
     let fingerprint = Fingerprinter::new(&recipe).unwrap().of_text(TEXT).unwrap();
     assert_eq!(strict[0]["fingerprint"], format!("{fingerprint:016x}"));
     assert_eq!(
-        (&strict[0]["called"], &strict[0]["recipe"]),
+        (&strict[0]["name"], &strict[0]["recipe"]),
         (&"strict".into(), &"words3-sqrt/2".into())
     );
     assert!(!place.store().exists());

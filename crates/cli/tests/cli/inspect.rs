@@ -111,10 +111,10 @@ fn a_site_is_counted() {
     let copy = r#"{"url":"https://example.net/copy","t":"2024-01-09","fingerprint":"00000000000000ff","epoch":"e"}"#;
     place.ingest(copy);
     let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
-    assert_eq!((&site["copies_within"], &site["copied_elsewhere"]), (&0.into(), &1.into()));
+    assert_eq!((&site["copies_within"], &site["copies_elsewhere"]), (&0.into(), &1.into()));
     place.ingest(&copy.replace("https://example.net/", "https://example.com/"));
     let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
-    assert_eq!((&site["copies_within"], &site["copied_elsewhere"]), (&2.into(), &2.into()));
+    assert_eq!((&site["copies_within"], &site["copies_elsewhere"]), (&2.into(), &2.into()));
     let lines = place.done(&["inspect", "host", "example.com"]);
     assert!(lines.contains("\n  pages                     4    in force 3 · gone 1\n"), "{lines}");
     assert_eq!(place.run(&["inspect", "host", "example.edu"]).code, 1);
@@ -135,7 +135,7 @@ fn a_fingerprint_is_shown_with_who_has_it_and_who_is_near() {
     assert!(ran.out.contains(near), "{}", ran.out);
     let object = place.run(&["inspect", "fingerprint", "00000000000000f0", "-k", "1", "--json"]);
     assert_eq!(object.code, 1);
-    assert_eq!(object.objects()[0]["had_it_before"], 1);
+    assert_eq!(object.objects()[0]["pages_before"], 1);
 }
 
 #[test]

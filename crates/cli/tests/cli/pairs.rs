@@ -45,9 +45,9 @@ fn pages_are_paired_with_the_first_that_has_the_fingerprint_unless_more_are_aske
     assert_eq!(urls(&place, &["--pages"]), ["ab", "ac", "da", "de"]);
     assert_eq!(urls(&place, &["--pages", "-k", "0"]), ["ab", "ac", "de"]);
     let two = ["ab", "ac", "bc", "da", "db", "de", "ea", "eb"];
-    assert_eq!(urls(&place, &["--pages", "--each", "2"]), two);
+    assert_eq!(urls(&place, &["--pages", "--pages-per-fingerprint", "2"]), two);
     let all = ["ab", "ac", "bc", "da", "db", "dc", "de", "ea", "eb", "ec"];
-    assert_eq!(urls(&place, &["--pages", "--each", "all"]), all);
+    assert_eq!(urls(&place, &["--pages", "--pages-per-fingerprint", "all"]), all);
     let shown = place.done(&["pairs", "--pages", "-k", "64"]);
     assert!(shown.contains("f\\u{202e}"), "{shown}");
     let objects = place.run(&["pairs", "--pages", "-k", "0", "--json"]).objects();

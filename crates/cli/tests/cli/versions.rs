@@ -70,7 +70,7 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
     }
     let share = |key: &str| (found[key].as_f64().unwrap() * 60.0).round();
     assert_eq!(
-        ["hidden", "right_share", "two_off"].map(share),
+        ["hidden", "right_share", "off_by_two"].map(share),
         [hidden, right, far].map(f64::from)
     );
     assert!(right > 40, "{right} of 60");

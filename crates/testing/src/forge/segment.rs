@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Mutex;
 
-use simkeep::query::{Address, Shape};
+use simkeep::query::{RotationBuckets, Shape};
 use simkeep::search::{Census, Resources, Sink, TableColumn, build_index, canonical_key};
 
 const HEAD_BYTES: usize = 64;
@@ -210,7 +210,7 @@ struct Made(Mutex<BTreeMap<(u16, u16), Vec<u8>>>);
 fn numbers_of(shape: Shape) -> [u32; 4] {
     match shape {
         Shape::Column => [0; 4],
-        Shape::Rotations(Address { bits, lines }) => [1, bits, lines, 0],
+        Shape::Rotations(RotationBuckets { bits, lines }) => [1, bits, lines, 0],
         Shape::Cells { count } => [2, 0, 0, count],
         _ => unreachable!("no other shape is written"),
     }

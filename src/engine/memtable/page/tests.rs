@@ -12,7 +12,7 @@ use crate::segment::{RecordRef, put_course};
 
 fn epochs() -> [EpochInfo; 1] {
     let (epoch, name) = (Epoch(0), "one".to_owned());
-    [EpochInfo { epoch, name, begun: 0, role: Role::Both, bands: Bands::READY_MADE, ended: false }]
+    [EpochInfo { epoch, name, begun: 0, role: Role::Both, bands: Bands::EXTERNAL, ended: false }]
 }
 
 proptest! {

@@ -177,7 +177,7 @@ pub(crate) struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<json::Verdict>,
     /// By what the content is known to be the same, or to have changed where it has no fingerprint:
-    /// "digest", "fingerprint" or "word".
+    /// "digest", "fingerprint" or "not-modified".
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'static str>,
     /// When the version was last seen that the page reverted to.

@@ -31,7 +31,7 @@ use crate::verbs::ask::without::without;
   simkeep pairs crawl.simkeep
   simkeep pairs crawl.simkeep -k 1 --under example.com
   simkeep pairs crawl.simkeep --pages -k 0
-  simkeep pairs crawl.simkeep --pages --each 10
+  simkeep pairs crawl.simkeep --pages --pages-per-fingerprint 10
   simkeep pairs crawl.simkeep --json | jq -r '[.left.url, .right.url] | @tsv'
 
 The join takes seconds for tens of millions of fingerprints, in constant memory.
@@ -39,8 +39,8 @@ The join takes seconds for tens of millions of fingerprints, in constant memory.
 A fingerprint that a million pages share would make half a trillion pairs of pages. So
 --pages pairs each copy only with the first page of its fingerprint in SURT order, and
 near fingerprints by their first pages. The list has the same connected groups as the
-list of all pairs. --each N also pairs the first N pages of each fingerprint with each
-other; --each all lists every pair.
+list of all pairs. --pages-per-fingerprint N also pairs the first N pages of each
+fingerprint with each other; --pages-per-fingerprint all lists every pair.
 
 Exits with 1 if there is no pair."#)]
 pub(crate) struct Pairs {
@@ -52,7 +52,7 @@ pub(crate) struct Pairs {
     pages: bool,
     /// Pages of each fingerprint to pair
     #[arg(long, value_name = "COUNT|all", requires = "pages", default_value = "1")]
-    each: Each,
+    pages_per_fingerprint: PagesPerFingerprint,
     /// Compare fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
@@ -66,15 +66,15 @@ pub(crate) struct Pairs {
 
 /// How many pages of a fingerprint are paired with others.
 #[derive(Clone, Copy)]
-struct Each(usize);
+struct PagesPerFingerprint(usize);
 
-impl FromStr for Each {
+impl FromStr for PagesPerFingerprint {
     type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Each, &'static str> {
+    fn from_str(text: &str) -> Result<PagesPerFingerprint, &'static str> {
         match text.parse::<u64>() {
-            _ if text == "all" => Ok(Each(usize::MAX)),
-            Ok(each @ 1..) => Ok(Each(usize::try_from(each).unwrap_or(usize::MAX))),
+            _ if text == "all" => Ok(PagesPerFingerprint(usize::MAX)),
+            Ok(each @ 1..) => Ok(PagesPerFingerprint(usize::try_from(each).unwrap_or(usize::MAX))),
             _ => Err("a number from 1 on, or \"all\", is expected"),
         }
     }
@@ -124,7 +124,7 @@ impl Pairs {
         let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
         let asked = PairQuery::within(k).epoch(epoch).under(self.under.clone());
         let asked = asked.classes(self.classes.clone());
-        let asked = asked.equal(self.pages).each(self.each.0);
+        let asked = asked.equal(self.pages).pages_per_fingerprint(self.pages_per_fingerprint.0);
         let meanings: Vec<Meaning> = (0..=k).map(|bits| snapshot.meaning(epoch, bits)).collect();
         let printing = Mutex::new(Printing { output, printed: 0, failed: None });
         let join = |progress: &Progress| {

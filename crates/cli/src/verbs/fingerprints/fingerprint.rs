@@ -148,7 +148,7 @@ impl Fingerprint {
             file,
             fingerprint: json::Fingerprint(made.fingerprint),
             too_short: made.too_short,
-            called: &self.recipe.name,
+            name: &self.recipe.name,
             recipe: self.recipe.recipe.name(),
             explained: made.explained.as_ref().map(Why::from),
         }
@@ -171,7 +171,7 @@ pub(crate) struct OfFile<'a> {
     /// Whether it has too few words to be distinguished from others.
     too_short: bool,
     /// The recipe, as it was called.
-    called: &'a str,
+    name: &'a str,
     /// The name that says all of it.
     recipe: String,
     /// Why it is what it is, if that was asked for.
@@ -209,7 +209,7 @@ struct OfFeature<'a> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfPreset<'a> {
     /// Its short name.
-    called: &'a str,
+    name: &'a str,
     /// The name that says all of it.
     recipe: String,
     /// What it is for.
@@ -254,7 +254,7 @@ fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
         let recipe = recipe.name();
         if as_json {
             output.object(&Line::Preset(OfPreset {
-                called: name,
+                name,
                 recipe,
                 what,
                 near_distance: *near,

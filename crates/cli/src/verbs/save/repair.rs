@@ -114,8 +114,8 @@ impl<'a> From<&'a Loss> for Lost<'a> {
             first_operation: first,
             last_operation: last.flatten(),
             pages: loss.pages,
-            after_url: loss.after.as_deref(),
-            before_url: loss.before.as_deref(),
+            after_url: loss.after_url.as_deref(),
+            before_url: loss.before_url.as_deref(),
             why: &loss.why,
         }
     }
@@ -202,7 +202,7 @@ fn lost(loss: &Loss) -> String {
             None => format!(", operations {} to {last}", count(first)),
         };
     }
-    match (&loss.after, &loss.before) {
+    match (&loss.after_url, &loss.before_url) {
         (Some(after), Some(before)) => line += &format!(", between {after} and {before}"),
         (Some(after), None) => line += &format!(", after {after}"),
         (None, Some(before)) => line += &format!(", before {before}"),

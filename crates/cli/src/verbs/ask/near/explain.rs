@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use simkeep::query::{ComponentSearch, Explanation, Shape, Way};
+use simkeep::query::{ComponentSearch, Explanation, SearchMethod, Shape};
 
 use crate::exit::Failure;
 use crate::output::Output;
@@ -25,11 +25,11 @@ fn shape_of(component: &ComponentSearch) -> &'static str {
 }
 
 fn way(component: &ComponentSearch) -> &'static str {
-    match (component.plan.way, component.shape) {
-        (Way::Scan, _) => "scan",
-        (Way::Rotations, None) => "chains",
-        (Way::Rotations, Some(_)) => "rotations",
-        (Way::Cells, _) => "cells",
+    match (component.plan.method, component.shape) {
+        (SearchMethod::Scan, _) => "scan",
+        (SearchMethod::Rotations, None) => "chains",
+        (SearchMethod::Rotations, Some(_)) => "rotations",
+        (SearchMethod::Cells, _) => "cells",
         _ => "other",
     }
 }

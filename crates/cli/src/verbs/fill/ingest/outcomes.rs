@@ -53,7 +53,7 @@ pub(crate) struct Outcome<'a> {
     /// Null of a record that is no visit.
     verdict: Option<Verdict>,
     /// By what the content is known to be the same, or to have changed where it has no fingerprint:
-    /// "digest", "fingerprint" or "word".
+    /// "digest", "fingerprint" or "not-modified".
     by: Option<&'static str>,
     /// When the version was last seen that the page reverted to.
     to: Option<Time>,

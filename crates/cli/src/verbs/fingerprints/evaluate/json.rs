@@ -20,7 +20,7 @@ pub(crate) enum Line<'a> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfRecipe<'a> {
     /// As it was called.
-    called: &'a str,
+    name: &'a str,
     /// The name that says all of it.
     recipe: &'a str,
     /// How many documents are compared.
@@ -86,7 +86,7 @@ impl<'a> OfRecipe<'a> {
         let at = |k: usize| row.at.get(k).map(|figures| Score::of(k, figures));
         let left_out = documents.left_out;
         OfRecipe {
-            called: &row.name,
+            name: &row.name,
             recipe: &row.recipe,
             documents: documents.compared.len(),
             left_out: LeftOut {

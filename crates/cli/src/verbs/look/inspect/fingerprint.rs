@@ -47,7 +47,7 @@ pub(crate) struct Answer<'a> {
     /// The pages that have it or are near it, the nearest first.
     near: Vec<NearPage<'a>>,
     /// How many pages had it before, and have another now.
-    had_it_before: usize,
+    pages_before: usize,
     explain: explain::Answer<'a>,
     saw: Saw,
 }
@@ -87,7 +87,7 @@ impl FingerprintOf {
                 k,
                 complete: *complete,
                 near: near.collect(),
-                had_it_before: before,
+                pages_before: before,
                 explain: explain::Answer::from(&explanation),
                 saw: Saw::of(&reader),
             })?;

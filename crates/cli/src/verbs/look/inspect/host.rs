@@ -51,7 +51,7 @@ pub(crate) struct Answer<'a> {
     /// Pages that have the fingerprint of another one here.
     copies_within: u64,
     /// Pages whose fingerprint pages elsewhere have, too.
-    copied_elsewhere: u64,
+    copies_elsewhere: u64,
     /// Whether all fingerprints were looked at for copies.
     complete: bool,
     /// What was found to be damaged: what is counted are the pages before it.
@@ -181,7 +181,7 @@ impl Site<'_> {
             last: counts.last.map(Time),
             fingerprints: counts.fingerprints.len() as u64,
             copies_within: *within,
-            copied_elsewhere: *elsewhere,
+            copies_elsewhere: *elsewhere,
             complete: !counts.is_cut && flaw.is_none(),
             flaw: flaw.as_ref().map(Flaw::from),
             saw,

@@ -98,7 +98,7 @@ impl Versions {
             })
         };
         Answer {
-            called,
+            name: called,
             recipe: recipe.name(),
             changed_pairs: compared.changed,
             returned_pairs: compared.returned,
@@ -108,7 +108,7 @@ impl Versions {
             hidden: tally.hidden(),
             bands: bands.into(),
             right_share: rightness.map(|rightness| rightness.right),
-            two_off: rightness.map(|rightness| rightness.far_off),
+            off_by_two: rightness.map(|rightness| rightness.far_off),
             most_right: tally.best(|rightness| rightness.right).map(OfBands::from),
             best_balanced: tally.best(|rightness| rightness.balanced).map(OfBands::from),
             below_in_above: tally.below_in_above(),
@@ -122,7 +122,7 @@ impl Versions {
 #[schemars(rename = "OfVersions")]
 pub(crate) struct Answer<'a> {
     /// As the recipe was called.
-    called: &'a str,
+    name: &'a str,
     /// The name that says all of it.
     recipe: String,
     /// Pairs of versions that changed: those that are compared.
@@ -141,7 +141,7 @@ pub(crate) struct Answer<'a> {
     /// The share of pairs that are in the band that their distance predicts.
     right_share: Option<f64>,
     /// The share of pairs that are two bands off.
-    two_off: Option<f64>,
+    off_by_two: Option<f64>,
     /// The bands that would have most pairs right.
     most_right: Option<OfBands>,
     /// Those that would have most right if there were as many pairs of each band.
