@@ -34,7 +34,7 @@ fn header() -> String {
 }
 
 #[test]
-fn the_header_is_what_the_source_makes() {
+fn header_is_up_to_date() {
     let kept = fs::read_to_string(here("include/simkeep.h")).unwrap_or_default();
     let how = "cargo test -p simkeep-header make_header -- --ignored";
     assert!(kept == header(), "include/simkeep.h is out of date; make it anew: {how}");
@@ -64,7 +64,7 @@ fn sources(of: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn unsafe_code_is_in_abi_alone() {
+fn only_abi_contains_unsafe_code() {
     let is_other = |name: &str| name != "abi.rs" && !name.starts_with("abi/");
     for (name, source) in sources("src").iter().filter(|(name, _)| is_other(name)) {
         let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -75,7 +75,7 @@ fn unsafe_code_is_in_abi_alone() {
 }
 
 #[test]
-fn each_function_goes_through_a_call_by_its_own_name() {
+fn each_function_passes_its_own_name() {
     for (name, source) in &sources("src") {
         let functions: Vec<_> =
             source.split("#[unsafe(no_mangle)]\npub extern \"C\" fn ").collect();
@@ -91,7 +91,7 @@ fn each_function_goes_through_a_call_by_its_own_name() {
 const FOLDERS: &[&str] = &["open", "write", "read", "cluster", "schedule", "maintain"];
 
 #[test]
-fn folders_use_those_below_them() {
+fn folders_use_only_lower_folders() {
     let is_test = |name: &str| name.starts_with("twin") || name == "cost.rs";
     for (name, source) in sources("src").iter().filter(|(name, _)| !is_test(name)) {
         let own = FOLDERS.iter().position(|folder| name.starts_with(&format!("{folder}/")));

@@ -121,7 +121,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn each_kind_of_error_has_a_code_of_its_own() {
+    fn each_kind_of_error_has_its_own_code() {
         // This is a time that cannot be stored, like `Time`.
         let own = ErrorKind::ALL.iter().copied().filter(|kind| *kind != ErrorKind::InTheFuture);
         let codes: HashSet<i32> = own.clone().map(of).collect();

@@ -22,7 +22,7 @@ def sessions(store: simkeep.Store, sites: int = 1) -> None:
     )
 
 
-def test_what_makes_no_difference_is_found_site_by_site(store: simkeep.Store) -> None:
+def test_irrelevant_parameters_are_found_per_site(store: simkeep.Store) -> None:
     sessions(store, sites=3)
     with store.aliases() as found:
         assert isinstance(found, simkeep.Stream)
@@ -50,7 +50,7 @@ def test_what_makes_no_difference_is_found_site_by_site(store: simkeep.Store) ->
     )
 
 
-def test_keywords_say_what_counts(store: simkeep.Store) -> None:
+def test_keywords_control_which_rules_are_listed(store: simkeep.Store) -> None:
     sessions(store)
     assert list(store.aliases(pairs=41)) == []
     assert len(list(store.aliases(pairs=41, all=True))) == 1
@@ -62,14 +62,14 @@ def test_keywords_say_what_counts(store: simkeep.Store) -> None:
     assert len(by_kind["parameter page"].exceptions) == 3
 
 
-def test_rules_are_columns(store: simkeep.Store) -> None:
+def test_rules_convert_to_columns(store: simkeep.Store) -> None:
     sessions(store, sites=2)
     table = polars.DataFrame(store.aliases())
     assert table.columns == ["site", "kind", "value", "holds", "pairs", "near", "visits"]
     assert table.row(1) == ("1.example", "parameter", "sid", True, 40, 40, 40)
 
 
-def test_a_rule_is_a_value() -> None:
+def test_rules_are_value_objects() -> None:
     sid = simkeep.AliasRule("parameter", "sid")
     assert (sid.kind, sid.value, str(sid)) == ("parameter", "sid", "parameter sid")
     assert repr(sid) == "simkeep.AliasRule('parameter', 'sid')"
@@ -110,14 +110,14 @@ def test_a_rule_is_a_value() -> None:
         (lambda s: simkeep.site_of(7), TypeError, "url must be str, not int"),  # type: ignore[arg-type]
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         call(store)
 
 
-def test_a_stream_that_is_closed_half_way_ends_and_tells_nothing_of_the_whole(
+def test_closed_stream_ends_without_a_summary(
     store: simkeep.Store,
 ) -> None:
     sessions(store, sites=300)

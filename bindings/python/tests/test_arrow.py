@@ -75,7 +75,7 @@ FORMS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("verb", ["observe_batch", "load"])
-def test_a_table_is_taken_as_the_rows_that_it_has(tmp_path: Path, form: str, verb: str) -> None:
+def test_tables_are_stored_like_their_rows(tmp_path: Path, form: str, verb: str) -> None:
     with simkeep.Store.create(tmp_path / "a") as one, simkeep.Store.create(tmp_path / "b") as other:
         getattr(one, verb)(FORMS[form]())
         getattr(other, verb)(rows())
@@ -110,7 +110,7 @@ def test_a_table_is_taken_as_the_rows_that_it_has(tmp_path: Path, form: str, ver
     ],
 )
 @pytest.mark.parametrize("verb", ["observe_batch", "load"])
-def test_a_table_that_is_wrong_is_refused_and_nothing_is_stored(
+def test_invalid_tables_are_rejected_and_nothing_is_stored(
     store: simkeep.Store, bad: Callable[[], Any], error: type[Exception], message: str, verb: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -119,7 +119,7 @@ def test_a_table_that_is_wrong_is_refused_and_nothing_is_stored(
 
 
 @pytest.mark.parametrize("verb", ["observe_batch", "load"])
-def test_a_stream_that_fails_in_the_middle_stores_nothing(store: simkeep.Store, verb: str) -> None:
+def test_failing_stream_stores_nothing(store: simkeep.Store, verb: str) -> None:
     def batches() -> Iterator[pa.RecordBatch]:
         yield table().to_batches()[0]
         raise LookupError("the disk is gone")
@@ -139,7 +139,7 @@ class Lying:
         return pa.array([1]).__arrow_c_array__()[1]
 
 
-def test_fingerprints_come_from_arrow(store: simkeep.Store) -> None:
+def test_fingerprints_are_accepted_from_arrow(store: simkeep.Store) -> None:
     filled(store, 3000)
     prints = [mixed(n) for n in range(0, 6000, 5)]
     expected = list(store.near_batch(prints, k=3))
@@ -161,7 +161,7 @@ def test_fingerprints_come_from_arrow(store: simkeep.Store) -> None:
             store.near_batch(bad, k=3)
 
 
-def test_answers_are_a_sequence_and_columns(store: simkeep.Store) -> None:
+def test_answers_work_as_sequence_and_as_columns(store: simkeep.Store) -> None:
     for n in range(4):
         store.observe(f"https://example.com/{n}", AT, fingerprint=2**n - 1)
     answers = store.near_batch([0, 15 << 40, 7], k=1, limit=1)
@@ -179,7 +179,7 @@ def test_answers_are_a_sequence_and_columns(store: simkeep.Store) -> None:
     assert polars.DataFrame(answers)["url"].to_list() == pa.table(answers)["url"].to_pylist()
 
 
-def test_outcomes_are_a_sequence_and_columns(store: simkeep.Store) -> None:
+def test_outcomes_work_as_sequence_and_as_columns(store: simkeep.Store) -> None:
     outs = store.observe_batch(
         [
             simkeep.Observation(URL, AT, text=TEXT, digest=bytes(16)),
@@ -200,7 +200,7 @@ def test_outcomes_are_a_sequence_and_columns(store: simkeep.Store) -> None:
     assert near["observation"].to_pylist() == [4, 4] and near["distance"].to_pylist() == [0, 0]
 
 
-def test_scans_and_observations_are_columns(store: simkeep.Store) -> None:
+def test_scans_and_observations_convert_to_columns(store: simkeep.Store) -> None:
     filled(store, 10_000)
     store.observe(URL, AT, text=TEXT, status=200, digest=bytes(range(16)), class_=3, weight=2)
     store.observe("https://gone.example/", AT, fingerprint=2**63)
@@ -239,7 +239,7 @@ def test_scans_and_observations_are_columns(store: simkeep.Store) -> None:
         store.histories().batches()
 
 
-def test_pairs_are_columns_as_far_as_they_are_read(store: simkeep.Store) -> None:
+def test_pairs_are_streamed_as_columns(store: simkeep.Store) -> None:
     filled(store, 2000)
     assert pa.table(store.all_pairs(20).batches()).num_rows == sum(1 for _ in store.all_pairs(20))
     reader = pa.RecordBatchReader.from_stream(store.all_pairs(64))
@@ -253,7 +253,7 @@ def test_pairs_are_columns_as_far_as_they_are_read(store: simkeep.Store) -> None
     assert not threads("simkeep-pairs")
 
 
-def test_many_texts_are_reduced_at_once() -> None:
+def test_fingerprint_batch_matches_single_fingerprints() -> None:
     texts = [f"{TEXT} {n} {OTHER}" for n in range(2000)] + ["Not found"]
     maker = simkeep.Fingerprinter("near")
     expected = [maker.of_page(text) for text in texts]
@@ -271,7 +271,7 @@ def test_many_texts_are_reduced_at_once() -> None:
             simkeep.fingerprint_batch(bad)
 
 
-def test_what_is_written_as_columns_is_read_again(store: simkeep.Store, tmp_path: Path) -> None:
+def test_exported_columns_can_be_loaded_again(store: simkeep.Store, tmp_path: Path) -> None:
     store.observe_batch(rows())
     columns = polars.DataFrame(store.observations().batches()).filter(
         polars.col("seen").cast(polars.String) != "property"
@@ -283,7 +283,7 @@ def test_what_is_written_as_columns_is_read_again(store: simkeep.Store, tmp_path
         ]
 
 
-def test_times_come_in_utc(store: simkeep.Store) -> None:
+def test_times_are_returned_in_utc(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT)
     [row] = pa.table(store.scan().batches()).to_pylist()
     assert row["last"] == AT and row["last"].tzinfo is not None

@@ -111,7 +111,7 @@ def row(**more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))
-def test_bad_input_is_named_and_nothing_is_stored(store: simkeep.Store, number: int) -> None:
+def test_bad_input_is_rejected_and_nothing_is_stored(store: simkeep.Store, number: int) -> None:
     call, error, message = BAD[number]
     with pytest.raises(error, match=message):
         call(store)
@@ -133,7 +133,7 @@ def test_bad_input_is_named_and_nothing_is_stored(store: simkeep.Store, number: 
         ({"epoch_bands": (3, 1)}, simkeep.InvalidArgumentError, "bands"),
     ],
 )
-def test_a_store_is_not_made_by_options_that_make_no_sense(
+def test_invalid_options_create_no_store(
     path: Any, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -141,7 +141,7 @@ def test_a_store_is_not_made_by_options_that_make_no_sense(
     assert not path.exists() or not any(path.iterdir())
 
 
-def test_what_terminals_take_amiss_is_escaped(store: simkeep.Store) -> None:
+def test_control_characters_are_escaped(store: simkeep.Store) -> None:
     with pytest.raises(ValueError) as raised:
         store.observe(URL, AT, fingerprint=7, digest=b"", status=200, class_=-1)
     assert "\x1b" not in str(raised.value)

@@ -32,7 +32,7 @@ def observed(store: simkeep.Store) -> None:
     store.observe("https://example.com/d", AT + 9 * DAY, fingerprint=near, digest=b"d" * 16)
 
 
-def test_pages_are_led_by_pages_with_texts_like_theirs(store: simkeep.Store) -> None:
+def test_pages_with_similar_text_share_a_leader(store: simkeep.Store) -> None:
     observed(store)
     assert [page.url[-1] for page in store.clusters(10).by_page() if not page.is_leader] == ["b", "d"]
     candidates = store.candidates(10)
@@ -62,7 +62,7 @@ def test_pages_are_led_by_pages_with_texts_like_theirs(store: simkeep.Store) -> 
         candidates.clusters(0.8)
 
 
-def test_what_was_dropped_is_known_by_its_place(store: simkeep.Store) -> None:
+def test_dropped_pages_are_found_by_location(store: simkeep.Store) -> None:
     observed(store)
     candidates = store.candidates(10)
     places = {url: candidates.candidacy(url).location for url in TEXTS}
@@ -86,7 +86,7 @@ def test_what_was_dropped_is_known_by_its_place(store: simkeep.Store) -> None:
         (lambda c: c.clusters(float("nan")), ValueError, "resemblance must be between 0 and 1"),
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     observed(store)
@@ -97,7 +97,7 @@ def test_what_cannot_be_meant_is_named(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_candidates_are_refused_in_a_child_and_a_store_that_is_closed_has_none(path: Path) -> None:
+def test_candidates_fail_in_a_forked_child_and_after_close(path: Path) -> None:
     store = simkeep.Store.create(path)
     observed(store)
     candidates = store.candidates(10)

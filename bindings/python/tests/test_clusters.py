@@ -65,7 +65,7 @@ def clustered(
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("k", [0, 1, 3])
-def test_clusters_are_what_the_rule_says(store: simkeep.Store, k: int, rule: str) -> None:
+def test_clusters_match_the_naive_rule(store: simkeep.Store, k: int, rule: str) -> None:
     crowded(store, Random(f"{k} {rule}"), 300)
     pages = list(store.scan())
     expected = clustered(pages, k, RULES[rule])
@@ -121,7 +121,7 @@ def test_clusters_are_what_the_rule_says(store: simkeep.Store, k: int, rule: str
 
 
 @pytest.mark.parametrize("open", [None, [1], [0, 1, 2], [None]])
-def test_pages_are_dropped_for_leaders_that_all_may_see_who_see_them(
+def test_pages_are_dropped_only_for_leaders_visible_to_their_readers(
     store: simkeep.Store, open: list[int | None] | None
 ) -> None:
     crowded(store, Random(5), 200)
@@ -146,7 +146,7 @@ def test_pages_are_dropped_for_leaders_that_all_may_see_who_see_them(
         dropped.fate("")
 
 
-def test_a_digest_says_which_content_was_dropped(store: simkeep.Store) -> None:
+def test_dropped_pages_are_identified_by_digest(store: simkeep.Store) -> None:
     for n, digest in enumerate([b"a" * 16, b"b" * 16, b"a" * 16]):
         store.observe(f"https://example.com/{n}", AT + n * DAY, fingerprint=n >> 1 << 1, digest=digest)
     found = store.clusters()
@@ -156,7 +156,7 @@ def test_a_digest_says_which_content_was_dropped(store: simkeep.Store) -> None:
     assert [page.by for page in store.clusters().by_page()][-1] == "digest"
 
 
-def test_keywords_say_which_pages_are_clustered(store: simkeep.Store, tmp_path: Path) -> None:
+def test_keywords_select_the_clustered_pages(store: simkeep.Store, tmp_path: Path) -> None:
     for n in range(8):
         at = AT + n * DAY
         store.observe(f"https://{'a' if n < 4 else 'b'}.example/{n}", at, fingerprint=n, class_=n % 2)
@@ -183,7 +183,7 @@ def test_keywords_say_which_pages_are_clustered(store: simkeep.Store, tmp_path: 
         assert len(reader.clusters(0)) == 8
 
 
-def test_clusters_of_two_times_are_compared(store: simkeep.Store) -> None:
+def test_clusters_at_two_times_are_compared(store: simkeep.Store) -> None:
     for day, path, fingerprint in [(0, "a", 0b00), (1, "b", 0b01), (2, "c", 0xFF00), (4, "a", 0xFFFF)]:
         store.observe(f"https://example.com/{path}", AT + day * DAY, fingerprint=fingerprint)
     store.observe("https://example.com/d", AT + 5 * DAY, fingerprint=0xFF01)
@@ -210,7 +210,7 @@ def test_clusters_of_two_times_are_compared(store: simkeep.Store) -> None:
     assert [change.reason for change in since] == [simkeep.LeaderChangeReason.GONE, simkeep.LeaderChangeReason.LEADER_GONE]
 
 
-def test_components_and_balls_are_those_of_all_pairs(store: simkeep.Store) -> None:
+def test_components_and_balls_match_all_pairs(store: simkeep.Store) -> None:
     crowded(store, Random(9), 120)
     pages = list(store.scan())
     prints = [print_of(page) for page in pages]
@@ -260,7 +260,7 @@ def test_components_and_balls_are_those_of_all_pairs(store: simkeep.Store) -> No
     assert found.largest[0].max_distance >= 1
 
 
-def test_what_is_listed_are_columns(store: simkeep.Store) -> None:
+def test_listings_convert_to_columns(store: simkeep.Store) -> None:
     crowded(store, Random(3), 100)
     store.observe(URL, AT, fingerprint=2**63 + 1)
     found = store.clusters(2)
@@ -310,20 +310,20 @@ BAD: list[tuple[Callable[[Any], object], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize("number", range(len(BAD)))
-def test_what_cannot_be_meant_is_named(store: simkeep.Store, number: int) -> None:
+def test_invalid_arguments_are_rejected(store: simkeep.Store, number: int) -> None:
     call, error, message = BAD[number]
     with pytest.raises(error, match=message):
         call(store)
 
 
-def test_a_directory_that_is_not_there_is_named(store: simkeep.Store, tmp_path: Path) -> None:
+def test_missing_scratch_directory_is_named(store: simkeep.Store, tmp_path: Path) -> None:
     filled(store, 20_000)
     with pytest.raises(simkeep.IoError, match="missing"):
         found = store.clusters(3, scratch=tmp_path / "missing", memory_bytes=1 << 20)
         list(found.by_page())
 
 
-def test_what_was_found_outlives_the_store(path: Path) -> None:
+def test_clusters_outlive_the_store(path: Path) -> None:
     with simkeep.Store.create(path) as store:
         crowded(store, Random(1), 50)
         found = store.clusters(2)
@@ -341,7 +341,7 @@ def test_what_was_found_outlives_the_store(path: Path) -> None:
     assert sum(dropped.fate(page.url).fate == "dropped" for page in found.by_page()) == len(dropped)
 
 
-def test_what_was_cancelled_is_not_begun(store: simkeep.Store) -> None:
+def test_cancelled_calls_do_not_start(store: simkeep.Store) -> None:
     filled(store, 1000)
     progress = simkeep.Progress()
     assert store.clusters(2, progress=progress).pages == 1000
@@ -362,7 +362,7 @@ LISTING = ("simkeep-cluster", "simkeep-changes", "simkeep-dropped")
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are not listed here")
-def test_a_stream_that_is_closed_half_way_ends_its_thread(store: simkeep.Store) -> None:
+def test_closing_a_stream_ends_its_thread(store: simkeep.Store) -> None:
     filled(store, 20_000)
     found = store.clusters(0)
     streams = [found.by_page(), found.by_cluster(), found.by_size(), iter(store.cluster_changes(0))]
@@ -384,7 +384,7 @@ def test_a_stream_that_is_closed_half_way_ends_its_thread(store: simkeep.Store) 
     assert threads(*LISTING) == 0
 
 
-def test_threads_share_what_was_found(store: simkeep.Store) -> None:
+def test_threads_share_clusters(store: simkeep.Store) -> None:
     crowded(store, Random(2), 200)
     found = store.clusters(2)
     dropped = found.dropped()
@@ -404,7 +404,7 @@ def test_threads_share_what_was_found(store: simkeep.Store) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_clusters_are_refused_in_a_child_and_go_on_in_the_parent(path: Path) -> None:
+def test_clusters_fail_in_a_forked_child_but_not_the_parent(path: Path) -> None:
     store = simkeep.Store.create(path)
     crowded(store, Random(4), 100)
     found, changes = store.clusters(2), store.cluster_changes(AT)

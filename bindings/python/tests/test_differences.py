@@ -33,7 +33,7 @@ def in_force(view: simkeep.View) -> dict[str, int | None]:
     }
 
 
-def test_pages_differ_whose_version_in_force_is_another(tmp_path: Path) -> None:
+def test_diff_lists_pages_whose_version_in_force_changed(tmp_path: Path) -> None:
     random = Random(7)
     with simkeep.Store.create(tmp_path / "a") as one, simkeep.Store.create(tmp_path / "b") as other:
         seen = visits(random, 120)
@@ -90,7 +90,7 @@ def test_epochs_are_matched_by_name(tmp_path: Path) -> None:
         assert len(other.diff_since(AT, AT).epochs()) == 3
 
 
-def test_differences_are_columns(store: simkeep.Store) -> None:
+def test_differences_convert_to_columns(store: simkeep.Store) -> None:
     store.load(visits(Random(3), 80))
     found = list(store.diff_since(AT + 30 * DAY, AT + 60 * DAY))
     table = polars.DataFrame(store.diff_since(AT + 30 * DAY, AT + 60 * DAY).batches(signed=True))
@@ -114,7 +114,7 @@ def test_differences_are_columns(store: simkeep.Store) -> None:
         (lambda s: s.diff_since(AT, 1.5), TypeError, "until must be an aware datetime"),
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -122,7 +122,7 @@ def test_what_cannot_be_meant_is_named(
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_store_that_is_closed_or_of_another_process_is_refused(path: Path) -> None:
+def test_diff_of_a_closed_or_forked_store_is_rejected(path: Path) -> None:
     store = simkeep.Store.create(path)
     store.load(visits(Random(1), 30))
     store.seal()

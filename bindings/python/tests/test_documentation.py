@@ -18,7 +18,7 @@ def blocks() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", (PACKAGE / "README.md").read_text(), re.S | re.M)
 
 
-def test_what_the_readme_shows_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_in_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shown = blocks()
     assert shown
@@ -40,7 +40,7 @@ def test_everything_public_is_documented() -> None:
                 assert inspect.getdoc(value), f"{name}.{part}"
 
 
-def test_the_version_is_that_of_the_crate() -> None:
+def test_version_matches_the_crate() -> None:
     manifest = (PACKAGE.parents[1] / "Cargo.toml").read_text()
     found = re.search(r'^version = "(.*)"$', manifest, re.M)
     assert found and simkeep.__version__ == found.group(1)
@@ -56,7 +56,7 @@ def test_the_version_is_that_of_the_crate() -> None:
     ],
     ids=lambda command: " ".join(command[:3]),
 )
-def test_types_are_right(command: list[str], tmp_path: Path) -> None:
+def test_type_checks_pass(command: list[str], tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=PACKAGE,
@@ -67,7 +67,7 @@ def test_types_are_right(command: list[str], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_readme_is_typed(tmp_path: Path) -> None:
+def test_readme_examples_pass_mypy(tmp_path: Path) -> None:
     file = tmp_path / "readme.py"
     file.write_text("\n".join(blocks()))
     done = subprocess.run(

@@ -20,7 +20,7 @@ def paths(decisions: list[simkeep.Decision]) -> list[str]:
     return [decision.page.url.removeprefix("https://example.com/") for decision in decisions]
 
 
-def test_what_changes_and_was_long_unvisited_comes_first(store: simkeep.Store) -> None:
+def test_changing_and_long_unvisited_pages_come_first(store: simkeep.Store) -> None:
     visited(store, *(("calm", day, 1) for day in range(0, 30, 3)))
     visited(store, *(("busy", day, day) for day in range(2, 32, 3)))
     found = list(store.due(AT + 40 * DAY, 10))
@@ -33,7 +33,7 @@ def test_what_changes_and_was_long_unvisited_comes_first(store: simkeep.Store) -
     assert paths(list(store.snapshot().due(AT + 40 * DAY, None, policy="uniform"))) == ["calm", "busy"]
 
 
-def test_a_page_is_leased_once_until_it_is_visited_or_released(store: simkeep.Store) -> None:
+def test_page_is_leased_once_until_visited_or_released(store: simkeep.Store) -> None:
     visited(store, ("a", 0, 1), ("b", 0, 2))
     now = AT + 10 * DAY
     assert sorted(paths(store.lease_due(now, 10, 3600))) == ["a", "b"]
@@ -53,7 +53,7 @@ def test_leases_end_with_the_store(path: Path) -> None:
         assert len(store.lease_due(AT + DAY, 1, DAY)) == 1
 
 
-def test_rules_say_what_is_wanted_under_prefixes(store: simkeep.Store) -> None:
+def test_rules_apply_under_their_prefixes(store: simkeep.Store) -> None:
     visited(store, ("news/a", 0, 1), ("news/b", 0, 2), ("rest", 0, 3))
     rules: list[_types.Rule] = [
         {"min": 5 * DAY},
@@ -69,7 +69,7 @@ def test_rules_say_what_is_wanted_under_prefixes(store: simkeep.Store) -> None:
     assert old.reason == simkeep.Reason.OVERDUE
 
 
-def test_what_fails_is_left_alone(store: simkeep.Store) -> None:
+def test_failing_pages_are_left_alone(store: simkeep.Store) -> None:
     visited(store, ("a", 0, 1))
     store.failed("https://example.com/a", AT + DAY, status=503)
     [left] = store.due(AT + DAY + timedelta(minutes=1), 1)
@@ -99,7 +99,7 @@ def test_what_fails_is_left_alone(store: simkeep.Store) -> None:
         ({"limit": 3}, TypeError, "there is no keyword limit"),
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, keywords: dict[str, object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -108,7 +108,7 @@ def test_what_cannot_be_meant_is_named(
         store.lease_due(AT, 1, 60, **keywords)  # type: ignore[arg-type]
 
 
-def test_a_lease_is_some_seconds(store: simkeep.Store) -> None:
+def test_invalid_leases_and_budgets_are_rejected(store: simkeep.Store) -> None:
     for lease in (0, 0.9, timedelta(days=4_000_001)):
         with pytest.raises(ValueError, match="lease must be"):
             store.lease_due(AT, 1, lease)

@@ -9,7 +9,7 @@ import simkeep
 from simkeep.df import Counter, Table, merge
 
 
-def test_an_origin_is_named_by_what_it_is() -> None:
+def test_origin_name_combines_extractor_and_recipe() -> None:
     origin = simkeep.Origin("strict", extractor="mine/3")
     assert (origin.name, origin.recipe, origin.extractor) == (
         "mine/3 words3-sqrt/2",
@@ -52,7 +52,7 @@ def test_an_epoch_begins_and_ends(store: simkeep.Store) -> None:
         store.observe(URL, AT + DAY, fingerprint=1, epoch=old)
 
 
-def test_epochs_may_have_one_role_each(store: simkeep.Store) -> None:
+def test_change_and_near_roles_can_be_separate_epochs(store: simkeep.Store) -> None:
     near = store.begin_epoch(simkeep.Origin("near", extractor=simkeep.EXTRACTOR), role="near")
     assert (store.change_epoch, store.near_epoch) == (0, near)
     store.observe(URL, AT, text=TEXT)
@@ -61,7 +61,7 @@ def test_epochs_may_have_one_role_each(store: simkeep.Store) -> None:
     assert out.near[0].fingerprint == simkeep.Fingerprinter("near").of_page(TEXT)
 
 
-def test_fingerprints_are_those_of_the_crate() -> None:
+def test_fingerprints_match_the_crate() -> None:
     # As the documentation of the crate has them: the same words.
     a = simkeep.fingerprint("The quick brown fox jumps over the lazy dog, and runs away.")
     assert a == simkeep.fingerprint("the quick   brown fox jumps over the lazy dog and runs away")
@@ -94,7 +94,7 @@ def test_recipes_have_short_names() -> None:
         assert simkeep.Origin(preset.name).recipe == preset.recipe and preset.what
 
 
-def test_words_are_weighed_by_a_table(store: simkeep.Store, tmp_path: Path) -> None:
+def test_words_are_weighted_by_a_table(store: simkeep.Store, tmp_path: Path) -> None:
     file = tmp_path / "crawl.df"
     with Counter(file, "words-idf", memory_bytes=1 << 20) as counter:
         for text in (TEXT, OTHER, TEXT):
@@ -123,7 +123,7 @@ def test_words_are_weighed_by_a_table(store: simkeep.Store, tmp_path: Path) -> N
         Table(__file__)
 
 
-def test_a_counter_that_is_given_up_leaves_nothing(tmp_path: Path) -> None:
+def test_abandoned_counter_leaves_no_file(tmp_path: Path) -> None:
     with Counter(tmp_path / "crawl.df") as counter:
         counter.add(TEXT)
     assert list(tmp_path.iterdir()) == []

@@ -20,7 +20,7 @@ def test_every_kind_of_error_has_a_class() -> None:
         assert issubclass(getattr(simkeep, name), simkeep.Error)
 
 
-def test_every_class_is_of_some_kind() -> None:
+def test_every_error_class_belongs_to_a_kind() -> None:
     used = set(_simkeep._error_classes().values())
     classes = {name for name in dir(simkeep) if name.endswith("Error") and name != "Error"}
     assert classes == used
@@ -29,7 +29,7 @@ def test_every_class_is_of_some_kind() -> None:
         assert getattr(simkeep, name).__doc__
 
 
-def test_words_are_those_of_the_extension() -> None:
+def test_enum_values_match_the_extension() -> None:
     words = {name: [member.value for member in getattr(simkeep, name)] for name in _words.__all__}
     assert words == _simkeep._words()
 
@@ -44,7 +44,7 @@ def test_words_are_those_of_the_extension() -> None:
         ("IoError", OSError),
     ],
 )
-def test_some_are_errors_of_python_too(name: str, of_python: type[Exception]) -> None:
+def test_some_errors_derive_from_builtin_errors(name: str, of_python: type[Exception]) -> None:
     assert issubclass(getattr(simkeep, name), of_python)
     assert not hasattr(builtins, name)
 
@@ -93,7 +93,7 @@ def test_damage_names_file_and_offset(path: Path) -> None:
     )
 
 
-def test_an_error_of_the_system_has_its_number(tmp_path: Path) -> None:
+def test_system_errors_carry_errno(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(simkeep.Error) as raised:
         simkeep.Store.create(tmp_path / "file" / "store")
@@ -104,7 +104,7 @@ def test_an_error_of_the_system_has_its_number(tmp_path: Path) -> None:
     assert (again.errno, str(again)) == (raised.value.errno, str(raised.value))
 
 
-def test_a_load_names_the_observation_and_the_cause(store: simkeep.Store) -> None:
+def test_failed_load_names_the_observation_and_cause(store: simkeep.Store) -> None:
     rows = [simkeep.Observation(URL, AT, text=TEXT), simkeep.Observation("", AT, text=TEXT)]
     with pytest.raises(simkeep.LoadRejectedError) as raised:
         store.load(rows)
@@ -113,7 +113,7 @@ def test_a_load_names_the_observation_and_the_cause(store: simkeep.Store) -> Non
     assert store.stats().sequence == 0
 
 
-def test_a_closed_store_says_so(path: Path) -> None:
+def test_calls_on_a_closed_store_raise(path: Path) -> None:
     store = simkeep.Store.create(path)
     stream = store.scan()
     store.close()

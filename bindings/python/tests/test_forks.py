@@ -72,7 +72,7 @@ def refuses(store: simkeep.Store) -> None:
             call()
 
 
-def test_a_store_is_refused_in_a_child_and_goes_on_in_the_parent(path: Path) -> None:
+def test_store_fails_in_a_forked_child_but_not_the_parent(path: Path) -> None:
     store = simkeep.Store.create(path)
     store.observe(URL, AT, text=TEXT)
     snapshot, scan, pairs = store.snapshot(), store.scan(), store.all_pairs(64)
@@ -92,7 +92,7 @@ def test_a_store_is_refused_in_a_child_and_goes_on_in_the_parent(path: Path) -> 
     store.close()
 
 
-def test_a_reader_works_in_a_child(store: simkeep.Store, path: Path) -> None:
+def test_reader_works_in_a_forked_child(store: simkeep.Store, path: Path) -> None:
     store.observe(URL, AT, text=TEXT)
     store.seal()
     store.observe("https://example.org/", AT, text=TEXT)
@@ -111,7 +111,7 @@ def test_a_reader_works_in_a_child(store: simkeep.Store, path: Path) -> None:
     work()
 
 
-def test_the_parent_opens_the_store_again_while_a_child_sleeps(path: Path) -> None:
+def test_parent_reopens_the_store_while_a_child_lives(path: Path) -> None:
     store = simkeep.Store.create(path)
     pid = os.fork()
     if pid == 0:
@@ -131,7 +131,7 @@ def latest_of(reader: simkeep.Reader) -> simkeep.Page | None:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_multiprocessing_passes_readers_and_values_on(
+def test_multiprocessing_pickles_readers_and_values(
     store: simkeep.Store, path: Path, method: str
 ) -> None:
     store.observe(URL, AT, text=TEXT)
@@ -141,7 +141,7 @@ def test_multiprocessing_passes_readers_and_values_on(
             assert pool.apply(latest_of, (reader,)) == store.latest(URL)
 
 
-def test_forks_at_random_moments_lose_nothing_and_hang_nowhere(path: Path) -> None:
+def test_random_forks_lose_nothing_and_never_hang(path: Path) -> None:
     store = simkeep.Store.create(path)
     filled(store, 1000)
     reader = simkeep.Reader(path)

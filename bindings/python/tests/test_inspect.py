@@ -70,7 +70,7 @@ def lived(path: Path) -> Iterator[simkeep.Store]:
         yield store
 
 
-def test_the_overview_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+def test_overview_matches_the_tool(lived: simkeep.Store, path: Path) -> None:
     of, [said] = lived.overview(), inspected(path)
     assert (of.pages, of.in_force, of.gone, of.never, of.visits) == (
         said["pages"],
@@ -104,7 +104,7 @@ def test_the_overview_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> N
         assert reader.overview() == of == lived.snapshot().overview()
 
 
-def test_what_a_compaction_gives_back_is_estimated(lived: simkeep.Store) -> None:
+def test_compaction_estimate_shows_reclaimable_bytes(lived: simkeep.Store) -> None:
     estimate = lived.compaction()
     stats = lived.stats()
     assert (estimate.segments, estimate.segment_bytes) == (len(stats.segments), stats.segment_bytes)
@@ -115,7 +115,7 @@ def test_what_a_compaction_gives_back_is_estimated(lived: simkeep.Store) -> None
     assert (after.segments, after.reclaimable_bytes, after.temporary_bytes) == (1, 0, 0)
 
 
-def test_the_census_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+def test_census_matches_the_tool(lived: simkeep.Store, path: Path) -> None:
     progress = simkeep.Progress()
     of, [whole] = lived.census(progress=progress), inspected(path, "--deep")
     said = whole["census"]
@@ -154,7 +154,7 @@ def test_the_census_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> Non
         lived.census(progress=progress)
 
 
-def test_a_census_draws_pages_with_their_fingerprints(store: simkeep.Store) -> None:
+def test_census_samples_pages_with_fingerprints(store: simkeep.Store) -> None:
     for n in range(3):
         store.observe(f"https://example.com/{n}", AT, fingerprint=n // 2)
     of = store.census()
@@ -164,7 +164,7 @@ def test_a_census_draws_pages_with_their_fingerprints(store: simkeep.Store) -> N
     assert of.fingerprints.popcounts[:2] == (2, 1) and of.fingerprints.ones[0] == 1
 
 
-def test_a_segment_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+def test_segment_matches_the_tool(lived: simkeep.Store, path: Path) -> None:
     names = {info.name: info.epoch for info in lived.epochs()}
     for stats in lived.stats().segments:
         of, [said] = lived.segment(stats.id), inspected(path, "segment", str(stats.id))
@@ -200,7 +200,7 @@ def test_a_segment_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None
     assert lived.segment(99) is None
 
 
-def test_a_dump_has_every_byte_of_the_file(lived: simkeep.Store, path: Path) -> None:
+def test_dump_covers_every_byte_of_the_file(lived: simkeep.Store, path: Path) -> None:
     segment = lived.stats().segments[-1]
     file = next(file for file in path.rglob("*.seg") if int(file.stem) == segment.id)
     view = lived.segment(segment.id)
@@ -234,7 +234,7 @@ def test_a_dump_has_every_byte_of_the_file(lived: simkeep.Store, path: Path) -> 
     assert not threads("simkeep-dump")
 
 
-def test_what_is_damaged_is_a_line_that_says_so(path: Path) -> None:
+def test_damage_appears_as_a_line_in_the_dump(path: Path) -> None:
     with simkeep.Store.create(path) as store:
         store.load(simkeep.Observation(f"https://example.com/{n}", AT, fingerprint=n) for n in range(2000))
         [segment] = store.stats().segments
@@ -252,7 +252,7 @@ def test_what_is_damaged_is_a_line_that_says_so(path: Path) -> None:
         assert damaged and damaged[0].bytes is None and "??*" in str(damaged[0])
 
 
-def test_the_journal_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+def test_journal_matches_the_tool(lived: simkeep.Store, path: Path) -> None:
     of, [said] = lived.journal(), inspected(path, "journal")
     for name in ("first_operation", "last_operation", "operations", "pages", "restated", "weights", "classes"):
         assert getattr(of, name) == said[name]
@@ -264,7 +264,7 @@ def test_the_journal_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> No
     assert (empty.first_operation, empty.last_operation, empty.operations, empty.times) == (0, 0, 0, None)
 
 
-def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Store) -> None:
+def test_operations_are_listed_in_order_with_details(lived: simkeep.Store) -> None:
     known = len(list(lived.snapshot().scan("1.example")))
     with lived.operations() as operations:
         available = operations.available
@@ -286,7 +286,7 @@ def test_operations_come_in_their_order_with_what_they_meant(lived: simkeep.Stor
     assert lived.operations().available is None and list(lived.operations()) == []
 
 
-def test_a_trace_is_that_of_the_tool(lived: simkeep.Store, path: Path) -> None:
+def test_trace_matches_the_tool(lived: simkeep.Store, path: Path) -> None:
     of, [said] = lived.trace(URL), inspected(path, "page", URL)
     assert of is not None and of.page == lived.latest(URL) and list(of.history) == lived.history(URL)
     assert of.surt == said["surt"] == simkeep.surt(URL) == "com,example)/terms"
@@ -352,7 +352,7 @@ def test_a_history_folds_into_versions(store: simkeep.Store) -> None:
         (lambda s: simkeep.versions([7]), TypeError, "history in row 0 must be VisitEntry, Restated or PropertyEntry"),  # type: ignore[list-item]
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -372,7 +372,7 @@ def test_inconsistent_histories_are_rejected() -> None:
         simkeep.versions([simkeep.PropertyEntry(AT, None, None)])
 
 
-def test_a_closed_store_says_so(store: simkeep.Store) -> None:
+def test_calls_on_a_closed_store_raise(store: simkeep.Store) -> None:
     store.close()
     for call in (
         store.overview,

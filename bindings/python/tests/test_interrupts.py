@@ -177,7 +177,7 @@ def hints(store: simkeep.Store) -> None:
         hints,
     ],
 )
-def test_ctrl_c_ends_what_takes_long(
+def test_ctrl_c_interrupts_long_calls(
     store: simkeep.Store, call: Callable[[simkeep.Store], None]
 ) -> None:
     random = Random(call.__name__)
@@ -213,7 +213,7 @@ def test_ctrl_c_ends_what_takes_long(
     assert late[len(late) // 2] < SOON and late[-1] < PATIENCE, late
 
 
-def test_what_gives_observations_is_run_by_the_thread_that_loads(store: simkeep.Store) -> None:
+def test_iterables_are_consumed_on_the_loading_thread(store: simkeep.Store) -> None:
     of = set()
 
     def rows() -> Iterator[simkeep.Observation]:

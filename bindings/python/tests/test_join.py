@@ -35,7 +35,7 @@ def crowded(count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 6, 64])
-def test_all_pairs_come_each_once(k: int) -> None:
+def test_join_returns_each_pair_once(k: int) -> None:
     prints = crowded(200)
     found = list(simkeep.join(prints, k))
     assert {(pair.left, pair.right, pair.distance) for pair in found} == near(prints, k)
@@ -45,7 +45,7 @@ def test_all_pairs_come_each_once(k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [0, 1, 3, 6, 64])
-def test_each_pair_is_found_in_one_part_of_one_range(k: int) -> None:
+def test_each_pair_belongs_to_one_part_and_range(k: int) -> None:
     prints = crowded(120)
     found = []
     for part, (first, bits) in enumerate(simkeep.join_parts(k)):
@@ -59,13 +59,13 @@ def test_each_pair_is_found_in_one_part_of_one_range(k: int) -> None:
     assert set(found) == near(prints, k)
 
 
-def test_there_is_no_part_beyond_the_last() -> None:
+def test_part_beyond_the_last_is_rejected() -> None:
     assert simkeep.join_parts(3) == [(48, 16), (32, 16), (16, 16), (0, 16)]
     with pytest.raises(ValueError, match="part must be below 4, not 4"):
         simkeep.join([1, 2], 3, part=4)
 
 
-def test_it_finds_what_a_store_finds(store: simkeep.Store) -> None:
+def test_join_matches_a_store(store: simkeep.Store) -> None:
     prints = sorted({mixed(n) for n in range(300)} | {mixed(n) ^ 3 for n in range(90)})
     store.load(simkeep.Observation(f"https://x.example/{n}", AT, fingerprint=p) for n, p in enumerate(prints))
     for k in (2, 20):
@@ -74,7 +74,7 @@ def test_it_finds_what_a_store_finds(store: simkeep.Store) -> None:
         assert joined == in_store and joined
 
 
-def test_two_sets_are_joined_with_each_other() -> None:
+def test_across_joins_two_sets() -> None:
     prints = crowded(150)
     found = {(pair.left, pair.right, pair.distance) for pair in simkeep.join(prints, 4, across=50)}
     assert found == near(prints, 4, 50)
@@ -93,13 +93,13 @@ def test_two_sets_are_joined_with_each_other() -> None:
         lambda prints: polars.Series(prints, dtype=polars.UInt64),
     ],
 )
-def test_fingerprints_may_come_in_buffers_and_columns(given: Callable[[list[int]], Any]) -> None:
+def test_fingerprints_are_accepted_as_buffers_and_columns(given: Callable[[list[int]], Any]) -> None:
     prints = crowded(100)
     found = {(pair.left, pair.right, pair.distance) for pair in simkeep.join(given(prints), 3)}
     assert found == near(prints, 3)
 
 
-def test_pairs_are_read_as_columns() -> None:
+def test_pairs_convert_to_columns() -> None:
     prints = crowded(100)
     table = pa.table(simkeep.join(prints, 3))
     assert table.column_names == ["left", "right", "distance", "left_fingerprint", "right_fingerprint"]
@@ -110,7 +110,7 @@ def test_pairs_are_read_as_columns() -> None:
     assert signed["right_fingerprint"].to_pylist() == [1 - 2**63]
 
 
-def test_memory_and_threads_change_no_answer() -> None:
+def test_memory_and_threads_do_not_change_the_result() -> None:
     prints = [mixed(n) for n in range(20_000)] + [mixed(n) ^ 5 for n in range(500)]
     expected = {(n, 20_000 + n, 2) for n in range(500)}
     every: list[dict[str, Any]] = [
@@ -124,7 +124,7 @@ def test_memory_and_threads_change_no_answer() -> None:
         assert {(pair.left, pair.right, pair.distance) for pair in found} == expected
 
 
-def test_it_waits_for_its_reader_and_ends_when_closed() -> None:
+def test_join_waits_for_its_reader_and_ends_on_close() -> None:
     progress = simkeep.Progress()
     prints = array("Q", (mixed(n) for n in range(5_000)))
     with simkeep.join(prints, 40, progress=progress) as pairs:
@@ -139,7 +139,7 @@ def test_it_waits_for_its_reader_and_ends_when_closed() -> None:
     assert list(pairs) == []
 
 
-def test_a_progress_stops_it() -> None:
+def test_cancelling_the_progress_stops_the_join() -> None:
     progress = simkeep.Progress()
     pairs = simkeep.join((mixed(n) for n in range(5_000)), 40, progress=progress)
     next(pairs)
@@ -150,7 +150,7 @@ def test_a_progress_stops_it() -> None:
     assert list(simkeep.join([1, 2], 0, progress=whole)) == [] and whole.stage == "joining"
 
 
-def test_ctrl_c_ends_it() -> None:
+def test_ctrl_c_stops_the_join() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     prints = array("Q", (mixed(n) for n in range(100_000)))
     sent: list[float] = []
@@ -189,14 +189,14 @@ def test_ctrl_c_ends_it() -> None:
         (lambda: simkeep.join([1], 1, threads=-1), ValueError, "threads must be"),
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     call: Callable[[], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         call()
 
 
-def test_a_null_keeps_its_position_and_is_in_no_pair() -> None:
+def test_nulls_keep_their_position_and_form_no_pair() -> None:
     texts = ["too short", *(f"{number} words that make a text long enough to tell" for number in (1, 1, 2))]
     prints = simkeep.fingerprint_batch(texts)
     assert prints[0] is None

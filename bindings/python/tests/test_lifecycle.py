@@ -16,7 +16,7 @@ from conftest import AT, DAY, TEXT, URL, filled, mixed
 import simkeep
 
 
-def test_a_store_is_made_opened_and_found_again(path: Path) -> None:
+def test_store_is_created_and_reopened(path: Path) -> None:
     with simkeep.Store.open_or_create(path, near_distance=5, durability="flush") as store:
         store.observe(URL, AT, text=TEXT)
         store.flush()
@@ -26,7 +26,7 @@ def test_a_store_is_made_opened_and_found_again(path: Path) -> None:
         assert store.epochs()[0].name == f"{simkeep.EXTRACTOR} {simkeep.RECIPE}"
 
 
-def test_with_closes_after_an_exception_and_does_not_hide_it(path: Path) -> None:
+def test_with_statement_closes_and_propagates_exceptions(path: Path) -> None:
     with pytest.raises(KeyError, match="mine"), simkeep.Store.create(path) as store:
         store.observe(URL, AT, text=TEXT)
         raise KeyError("mine")
@@ -35,7 +35,7 @@ def test_with_closes_after_an_exception_and_does_not_hide_it(path: Path) -> None
         assert reader.latest(URL) is not None and reader.written is None
 
 
-def test_a_store_that_is_left_unclosed_closes_with_a_warning(path: Path) -> None:
+def test_unclosed_store_closes_with_a_warning(path: Path) -> None:
     store = simkeep.Store.create(path)
     store.observe(URL, AT, text=TEXT)
     with pytest.warns(ResourceWarning, match="unclosed store .*crawl.simkeep"):
@@ -46,7 +46,7 @@ def test_a_store_that_is_left_unclosed_closes_with_a_warning(path: Path) -> None
         assert store.stats().pages == 1
 
 
-def test_a_warning_does_not_replace_what_is_being_raised(path: Path) -> None:
+def test_unclosed_warning_does_not_hide_the_exception(path: Path) -> None:
     def lose() -> None:
         store = simkeep.Store.create(path)
         store.observe("", AT, text=TEXT)
@@ -59,7 +59,7 @@ def test_a_warning_does_not_replace_what_is_being_raised(path: Path) -> None:
         gc.collect()
 
 
-def test_a_store_and_a_snapshot_are_not_pickled_and_a_reader_is_as_its_path(
+def test_only_readers_can_be_pickled(
     store: simkeep.Store, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.observe(URL, AT, text=TEXT)
@@ -85,7 +85,7 @@ def test_importing_starts_no_thread_and_imports_neither_numpy_nor_pyarrow() -> N
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
 
-def test_a_store_that_outlives_the_interpreter_does_no_harm(path: Path) -> None:
+def test_open_store_at_interpreter_exit_is_harmless(path: Path) -> None:
     code = (
         "import simkeep, sys;"
         f"store = simkeep.Store.create({str(path)!r});"
@@ -114,7 +114,7 @@ def test_a_store_that_outlives_the_interpreter_does_no_harm(path: Path) -> None:
     ],
     ids=["near_batch", "merge", "verify", "scan", "clusters", "by_cluster", "plan", "hints"],
 )
-def test_other_threads_run_meanwhile(
+def test_long_calls_let_other_threads_run(
     store: simkeep.Store, busy: Callable[[simkeep.Store, list[int]], object]
 ) -> None:
     filled(store, 20_000)
@@ -166,7 +166,7 @@ def test_a_store_may_be_closed_while_threads_use_it(path: Path) -> None:
         assert store.stats().visits >= 20
 
 
-def test_two_threads_do_not_read_one_stream_at_once_in_pieces(store: simkeep.Store) -> None:
+def test_threads_sharing_a_stream_see_each_row_once(store: simkeep.Store) -> None:
     for n in range(2000):
         store.observe(f"https://example.com/{n:04}", AT, fingerprint=n) if n < 50 else None
     filled(store, 2000)
@@ -192,7 +192,7 @@ def test_two_threads_do_not_read_one_stream_at_once_in_pieces(store: simkeep.Sto
     assert len(seen) == len(set(seen)) == 2050
 
 
-def test_a_progress_stops_a_call_from_another_thread(store: simkeep.Store) -> None:
+def test_cancelled_progress_stops_calls(store: simkeep.Store) -> None:
     filled(store, 1000)
     progress = simkeep.Progress()
     assert (progress.stage, progress.fraction, progress.of) == ("waiting", None, None)

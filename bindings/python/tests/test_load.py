@@ -24,7 +24,7 @@ def visits() -> list[simkeep.Observation]:
     ]
 
 
-def test_a_load_makes_what_observing_makes(tmp_path: Path) -> None:
+def test_load_gives_the_same_store_as_observe(tmp_path: Path) -> None:
     with (
         simkeep.Store.create(tmp_path / "loaded") as loaded,
         simkeep.Store.create(tmp_path / "observed") as observed,
@@ -38,13 +38,13 @@ def test_a_load_makes_what_observing_makes(tmp_path: Path) -> None:
         assert loaded.load(visits()).visits == 0
 
 
-def test_a_load_of_many_rows_keeps_their_order(store: simkeep.Store) -> None:
+def test_load_stores_many_rows(store: simkeep.Store) -> None:
     filled(store, 10_000)
     assert store.stats().pages == 10_000
     assert store.load([]).segments == 0
 
 
-def test_all_of_another_store_is_copied(tmp_path: Path) -> None:
+def test_copy_from_copies_a_whole_store(tmp_path: Path) -> None:
     with simkeep.Store.create(tmp_path / "old") as old, simkeep.Store.create(tmp_path / "new") as new:
         old.load(visits())
         mine = old.register_epoch("mine/1", role="near")
@@ -57,7 +57,7 @@ def test_all_of_another_store_is_copied(tmp_path: Path) -> None:
         assert new.copy_from(old.snapshot()).visits == 0
 
 
-def test_rows_may_be_made_of_the_store_itself(store: simkeep.Store) -> None:
+def test_load_rows_may_read_the_store(store: simkeep.Store) -> None:
     def rows() -> Iterator[simkeep.Observation]:
         for n in range(5000):
             # Nothing is seen of the load before it is done.
@@ -68,7 +68,7 @@ def test_rows_may_be_made_of_the_store_itself(store: simkeep.Store) -> None:
     assert store.stats().pages == 5000
 
 
-def test_what_is_loaded_from_cannot_load_or_close(store: simkeep.Store, tmp_path: Path) -> None:
+def test_load_iterable_cannot_load_or_close_the_store(store: simkeep.Store, tmp_path: Path) -> None:
     with simkeep.Store.create(tmp_path / "other") as other:
         row = simkeep.Observation(URL, AT, fingerprint=1)
         verbs: list[Callable[[], object]] = [
@@ -117,7 +117,7 @@ def test_a_store_is_checked_backed_up_and_repaired(tmp_path: Path) -> None:
         assert reader.stats().pages == repaired.pages
 
 
-def test_what_is_forgotten_is_gone(store: simkeep.Store, path: Path) -> None:
+def test_forget_and_purge_remove_pages(store: simkeep.Store, path: Path) -> None:
     filled(store, 500)
     store.observe(URL, AT, text=TEXT)
     assert store.forget(URL) == simkeep.Forgotten(1, 1)
@@ -133,7 +133,7 @@ def test_what_is_forgotten_is_gone(store: simkeep.Store, path: Path) -> None:
     assert compacted.segment_bytes == store.stats().segment_bytes
 
 
-def test_a_store_is_made_of_a_load_or_not_at_all(path: Path) -> None:
+def test_create_from_is_all_or_nothing(path: Path) -> None:
     def broken() -> Iterator[simkeep.Observation]:
         yield from visits()
         raise LookupError("the rows broke off")
@@ -155,7 +155,7 @@ def test_a_store_is_made_of_a_load_or_not_at_all(path: Path) -> None:
         simkeep.Store.create_from(path, [])
 
 
-def test_a_store_made_of_a_load_begins_with_the_epoch_that_is_named(tmp_path: Path) -> None:
+def test_create_from_starts_with_the_named_epoch(tmp_path: Path) -> None:
     rows = [simkeep.Observation(URL, AT, fingerprint=5)]
     store, _ = simkeep.Store.create_from(tmp_path / "a", rows, epoch="mine/1", epoch_bands=(1, 2))
     with store:
@@ -176,7 +176,7 @@ def test_a_store_made_of_a_load_begins_with_the_epoch_that_is_named(tmp_path: Pa
         simkeep.Store.create_from(tmp_path / "d", texts, origin=origin, epoch="mine/1")
 
 
-def test_an_origin_brings_its_table(tmp_path: Path) -> None:
+def test_origin_carries_its_table(tmp_path: Path) -> None:
     recipe = "words-idf"
     with Counter(tmp_path / "words.df", recipe) as counter:
         for text in (TEXT, OTHER, TEXT + OTHER):
@@ -198,7 +198,7 @@ def test_an_origin_brings_its_table(tmp_path: Path) -> None:
             assert near.url == URL
 
 
-def test_epochs_begin_with_the_load_that_brings_them(store: simkeep.Store) -> None:
+def test_epochs_start_when_their_load_completes(store: simkeep.Store) -> None:
     epochs = simkeep.LoadEpochs()
 
     def rows() -> Iterator[simkeep.Observation]:
@@ -225,7 +225,7 @@ def test_epochs_begin_with_the_load_that_brings_them(store: simkeep.Store) -> No
         store.load([simkeep.Observation(URL, AT + DAY, fingerprint=1)], epochs=other)
 
 
-def test_epochs_of_other_stores_come_as_they_were(tmp_path: Path) -> None:
+def test_epochs_are_copied_unchanged(tmp_path: Path) -> None:
     epochs = simkeep.LoadEpochs()
     old = epochs.like("mine/1", begun=17, ended=True)
     rows = [simkeep.Observation(URL, AT, fingerprint=4, epoch=old)]
@@ -248,7 +248,7 @@ def test_epochs_of_other_stores_come_as_they_were(tmp_path: Path) -> None:
         epochs.named("mine/4", role="some")  # type: ignore[arg-type]
 
 
-def test_a_table_is_loaded_by_the_names_of_its_columns(tmp_path: Path) -> None:
+def test_table_columns_are_mapped_by_name(tmp_path: Path) -> None:
     corpus = polars.DataFrame(
         {"id": [URL, "https://example.org/"], "body": [TEXT, OTHER], "cluster": [1, 2], "text": ["", ""]}
     )
@@ -283,13 +283,13 @@ def test_times_without_a_zone_are_in_utc(store: simkeep.Store) -> None:
         ({"url": "id", "at": 1_700_000_000}, simkeep.TimeError, "looks like seconds"),
     ],
 )
-def test_columns_that_are_not_there_are_named(
+def test_missing_columns_are_named(
     given: dict[str, Any], error: type[Exception], message: str, store: simkeep.Store
 ) -> None:
     with pytest.raises(error, match=message):
         store.load(polars.DataFrame({"id": [URL], "text": [TEXT]}), **given)
 
 
-def test_columns_are_those_of_a_table(store: simkeep.Store) -> None:
+def test_column_options_require_a_table(store: simkeep.Store) -> None:
     with pytest.raises(TypeError, match="are not a table"):
         store.load(visits(), at=AT)

@@ -17,7 +17,7 @@ def site(store: simkeep.Store, under: str, pages: int, *, day: int = 0, start: i
     )
 
 
-def test_sites_mirror_each_other_that_have_the_same_pages(store: simkeep.Store) -> None:
+def test_sites_with_the_same_pages_are_mirrors(store: simkeep.Store) -> None:
     site(store, "a.example", 20)
     site(store, "b.example/pub", 18, day=3)
     site(store, "c.example", 20, start=1000)
@@ -42,7 +42,7 @@ def test_sites_mirror_each_other_that_have_the_same_pages(store: simkeep.Store) 
     assert mirror.follower.outdated == 18
 
 
-def test_keywords_say_what_counts(store: simkeep.Store) -> None:
+def test_keywords_control_which_sites_are_mirrors(store: simkeep.Store) -> None:
     site(store, "a.example", 20)
     site(store, "b.example", 12)
     assert store.mirrors().mirrors == 0 and store.mirrors().partial == 1
@@ -73,14 +73,14 @@ def test_keywords_say_what_counts(store: simkeep.Store) -> None:
         (lambda s: simkeep.Mirrors.recall("x"), TypeError, "share must be a number, not str"),  # type: ignore[arg-type]
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         call(store)
 
 
-def test_a_closed_store_and_a_cancelled_call_say_so(store: simkeep.Store) -> None:
+def test_closed_store_and_cancelled_call_raise(store: simkeep.Store) -> None:
     progress = simkeep.Progress()
     progress.cancel()
     with pytest.raises(simkeep.CancelledError):

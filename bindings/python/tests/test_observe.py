@@ -14,7 +14,7 @@ import simkeep
 from simkeep import Observation, Verdict
 
 
-def test_a_page_is_new_then_the_same_changed_and_reverted(store: simkeep.Store) -> None:
+def test_page_is_new_then_same_changed_and_reverted(store: simkeep.Store) -> None:
     first = store.observe(URL, AT, text=TEXT)
     assert (first.verdict, first.novel, first.priority) == (Verdict.NEW, True, 1.0)
     same = store.observe(URL, AT + DAY, text=TEXT)
@@ -32,7 +32,7 @@ def test_a_page_is_new_then_the_same_changed_and_reverted(store: simkeep.Store) 
     assert store.observe(URL, AT, text=TEXT).verdict == "known"
 
 
-def test_other_pages_with_the_same_content_are_named(store: simkeep.Store) -> None:
+def test_copies_and_near_duplicates_are_named(store: simkeep.Store) -> None:
     digest = bytes(range(16))
     store.observe(URL, AT, text=TEXT, digest=digest)
     out = store.observe("https://example.org/", AT + DAY, text=TEXT, digest=digest)
@@ -45,7 +45,7 @@ def test_other_pages_with_the_same_content_are_named(store: simkeep.Store) -> No
     assert [near.url for near in out.near] == [URL, "https://example.org/"]
 
 
-def test_what_is_no_content_has_calls_of_its_own(store: simkeep.Store) -> None:
+def test_visits_without_content_have_their_own_methods(store: simkeep.Store) -> None:
     assert store.not_modified(URL, AT).verdict == "unseen"
     store.observe(URL, AT + DAY, text=TEXT)
     same = store.not_modified(URL, AT + 2 * DAY, status=304, modified=AT)
@@ -57,7 +57,7 @@ def test_what_is_no_content_has_calls_of_its_own(store: simkeep.Store) -> None:
     assert page.visits == 5 and page.last.status == 410
 
 
-def test_a_redirect_is_named_by_its_target(store: simkeep.Store) -> None:
+def test_redirects_are_compared_by_target(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT)
     leads = store.redirect(URL, AT + DAY, "/elsewhere", status=301)
     assert (leads.verdict, leads.copies, leads.near) == ("changed", (), ())
@@ -77,7 +77,7 @@ def test_a_redirect_is_named_by_its_target(store: simkeep.Store) -> None:
         store.observe_batch([{"url": URL, "at": AT, "text": TEXT, "to": "/x"}])
 
 
-def test_a_response_says_what_to_report() -> None:
+def test_response_meaning_follows_status_and_headers() -> None:
     means = simkeep.response_meaning
     assert [means(status) for status in (200, 204, 206, 301, 304, 404, 503)] == [
         "content", "failed", "failed", "failed", "not-modified", "gone", "failed",
@@ -90,7 +90,7 @@ def test_a_response_says_what_to_report() -> None:
     assert means(200, is_cut=True) == "failed"
 
 
-def test_html_is_reduced_to_what_a_reader_sees(store: simkeep.Store) -> None:
+def test_html_is_reduced_to_visible_text(store: simkeep.Store) -> None:
     html = f"<title>x</title><script>1</script><p>{TEXT}"
     store.observe(URL, AT, html=html)
     same = store.observe(URL, AT + DAY, html=html.encode())
@@ -104,7 +104,7 @@ def test_html_is_reduced_to_what_a_reader_sees(store: simkeep.Store) -> None:
     assert len(store.observe("https://c.example/", AT, html=bytearray(page)).near) == 2
 
 
-def test_html_is_only_for_epochs_of_its_extractor(path: Path) -> None:
+def test_html_requires_an_epoch_with_its_extractor(path: Path) -> None:
     with simkeep.Store.create(path, epoch="mine/1 words2-sqrt/2") as store:
         store.observe(URL, AT, text=TEXT)
         with pytest.raises(simkeep.InvalidArgumentError, match=r"mine/1 words2-sqrt/2.*html/3 words2-sqrt/2.*begin"):
@@ -116,7 +116,7 @@ def test_html_is_only_for_epochs_of_its_extractor(path: Path) -> None:
         store.observe(URL, AT + DAY, html=TEXT)
 
 
-def test_no_text_gets_a_fingerprint_where_all_others_are_made_elsewhere(path: Path) -> None:
+def test_text_is_rejected_when_fingerprints_are_external(path: Path) -> None:
     with simkeep.Store.create(path) as store:
         own = store.register_epoch("mine/1")
         store.observe(URL, AT, fingerprint=7, epoch=own)
@@ -126,14 +126,14 @@ def test_no_text_gets_a_fingerprint_where_all_others_are_made_elsewhere(path: Pa
         assert len(store.history(URL)) == 1
 
 
-def test_a_store_of_texts_without_an_extractor_goes_on(path: Path) -> None:
+def test_text_store_without_extractor_accepts_html(path: Path) -> None:
     with simkeep.Store.create(path, epoch="words2-sqrt/2") as store:
         store.observe(URL, AT, text=TEXT)
         assert store.observe(URL, AT + DAY, html=f"<p>{TEXT}").verdict == "same"
         assert len(store.epochs()) == 1
 
 
-def test_a_text_of_few_words_has_no_fingerprint(store: simkeep.Store) -> None:
+def test_short_texts_have_no_fingerprint(store: simkeep.Store) -> None:
     store.observe(URL, AT, text="Not found", digest=b"1" * 16)
     page = store.latest(URL)
     assert page is not None and page.content is not None
@@ -141,7 +141,7 @@ def test_a_text_of_few_words_has_no_fingerprint(store: simkeep.Store) -> None:
     assert store.observe(URL, AT + DAY, text="Not found", digest=b"1" * 16).by == "digest"
 
 
-def test_fingerprints_may_be_made_elsewhere(path: Path) -> None:
+def test_external_fingerprints_are_accepted(path: Path) -> None:
     with simkeep.Store.create(path, epoch="mine/1") as store:
         epoch = store.change_epoch
         assert store.observe(URL, AT, fingerprint=2**64 - 1).verdict == "new"
@@ -155,7 +155,7 @@ def test_fingerprints_may_be_made_elsewhere(path: Path) -> None:
         assert page is not None and page.content is not None and page.content.fingerprint is None
 
 
-def test_a_page_has_the_fingerprints_of_two_epochs_while_one_takes_over(store: simkeep.Store) -> None:
+def test_page_keeps_fingerprints_of_both_epochs_during_a_changeover(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT)
     old = store.change_epoch
     new = store.begin_epoch(simkeep.Origin("strict", extractor=simkeep.EXTRACTOR))
@@ -165,7 +165,7 @@ def test_a_page_has_the_fingerprints_of_two_epochs_while_one_takes_over(store: s
     assert page is not None and [content.epoch for content in page.contents] == [new, old]
 
 
-def test_times_of_any_zone_come_back_in_utc(store: simkeep.Store) -> None:
+def test_times_in_any_zone_are_returned_in_utc(store: simkeep.Store) -> None:
     zone = timezone(timedelta(hours=-5, minutes=-30))
     store.observe(URL, AT.astimezone(zone) + timedelta(microseconds=999), text=TEXT)
     store.observe(URL, 1_714_651_200_000, text=TEXT, modified=0)
@@ -180,7 +180,7 @@ def test_times_of_any_zone_come_back_in_utc(store: simkeep.Store) -> None:
         assert store.as_of("https://example.org/", at) is not None
 
 
-def test_weights_and_classes_hold_until_others_are_given(store: simkeep.Store) -> None:
+def test_weights_and_classes_hold_until_replaced(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT, weight=0.1, class_=7)
     page = store.latest(URL)
     assert page is not None and (page.weight, page.class_) == (0.1, 7)
@@ -193,7 +193,7 @@ def test_weights_and_classes_hold_until_others_are_given(store: simkeep.Store) -
     assert kinds == [simkeep.VisitEntry, simkeep.PropertyEntry, simkeep.PropertyEntry, simkeep.PropertyEntry, simkeep.PropertyEntry]
 
 
-def test_a_batch_takes_dictionaries_and_objects(store: simkeep.Store) -> None:
+def test_observe_batch_accepts_dicts_and_objects(store: simkeep.Store) -> None:
     outs = store.observe_batch(
         [
             {"url": URL, "at": AT, "text": TEXT, "status": 200, "class_": 3},
@@ -220,7 +220,7 @@ def test_threads_share_a_store(store: simkeep.Store) -> None:
     assert store.stats().pages == 160
 
 
-def test_a_visit_later_than_the_clock_allows_is_refused(tmp_path: Path) -> None:
+def test_visit_beyond_the_clock_tolerance_is_rejected(tmp_path: Path) -> None:
     late = datetime.now(UTC) + timedelta(hours=2)
     with simkeep.Store.create(tmp_path / "store", clock_tolerance=timedelta(hours=1)) as store:
         with pytest.raises(simkeep.TimeError, match="clock of this machine allows"):

@@ -58,7 +58,7 @@ def found(stores: dict[str, simkeep.Reader], queries: list[int], k: int, limit: 
 
 
 @pytest.mark.parametrize(("k", "limit"), [(0, 1), (2, 3), (3, 16), (5, None), (64, 7)])
-def test_near_is_the_best_of_all_stores(stores: dict[str, simkeep.Reader], k: int, limit: int | None) -> None:
+def test_merged_near_returns_the_best_of_all_stores(stores: dict[str, simkeep.Reader], k: int, limit: int | None) -> None:
     every = [
         (page.last.fingerprint, simkeep.surt_key(page.url), page.url, name)
         for name, of in stores.items()
@@ -82,7 +82,7 @@ def test_near_is_the_best_of_all_stores(stores: dict[str, simkeep.Reader], k: in
 @pytest.mark.parametrize(
     ("k", "ranges", "most"), [(0, 4, 1 << 20), (2, 64, 300), (3, 1, 500), (7, 16, 1 << 20), (20, 4, 900)]
 )
-def test_pairs_are_those_of_all_fingerprints(
+def test_partitioned_pairs_match_all_fingerprints(
     stores: dict[str, simkeep.Reader], k: int, ranges: int, most: int
 ) -> None:
     plan = simkeep.JoinPlan([of.histogram(k, buckets=256) for of in stores.values()], ranges, most)
@@ -116,7 +116,7 @@ def pairs_by(plan: simkeep.JoinPlan, stores: dict[str, simkeep.Reader]) -> list[
     ]
 
 
-def test_what_shares_cannot_be_made_of_is_refused(stores: dict[str, simkeep.Reader]) -> None:
+def test_invalid_join_plans_are_rejected(stores: dict[str, simkeep.Reader]) -> None:
     histogram = stores["a"].histogram(3, buckets=64)
     of_two = stores["b"].histogram(2, buckets=64)
     plan = simkeep.JoinPlan([histogram], 4, 1 << 20)
@@ -147,7 +147,7 @@ def test_what_shares_cannot_be_made_of_is_refused(stores: dict[str, simkeep.Read
     assert "tasks" in repr(plan)
 
 
-def test_ranks_of_several_stores_are_those_of_one(stores: dict[str, simkeep.Reader], tmp_path: Path) -> None:
+def test_ranks_of_several_stores_match_one_store(stores: dict[str, simkeep.Reader], tmp_path: Path) -> None:
     with simkeep.Store.create(tmp_path / "all") as whole:
         for of in stores.values():
             whole.copy_from(of)
@@ -164,7 +164,7 @@ def test_ranks_of_several_stores_are_those_of_one(stores: dict[str, simkeep.Read
             )
 
 
-def test_a_crowd_of_one_store_hides_nothing(tmp_path: Path) -> None:
+def test_dense_bucket_in_one_store_hides_no_result(tmp_path: Path) -> None:
     # A dense bucket, of which a search compares only a part, with three near fingerprints in it.
     crowd = sorted({0x5555 ^ 1 << a ^ 1 << b ^ 1 << c for a in range(40) for b in range(a) for c in range(b)})[:9000]
     other = 0x5555 ^ 0b111 << 50
@@ -186,7 +186,7 @@ def test_a_crowd_of_one_store_hides_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 1000])
-def test_pairs_of_several_parts_are_capped_as_those_of_one(
+def test_pairs_of_several_parts_are_limited_like_one(
     monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:
     # A dense bucket within a few bits, stars, and isolated fingerprints.
@@ -235,7 +235,7 @@ def test_pairs_of_several_parts_are_capped_as_those_of_one(
     assert len(left_over) < len(every) or limit > 1
 
 
-def test_pairs_with_some_are_those_with_pages_of_each_store(stores: dict[str, simkeep.Reader]) -> None:
+def test_pairs_with_given_fingerprints_match_each_store(stores: dict[str, simkeep.Reader]) -> None:
     given = [*prints(3000)[::50], 12345, 12345 ^ 3]
     asked = partition.fingerprints(given)
     for of in stores.values():
@@ -254,7 +254,7 @@ def test_pairs_with_some_are_those_with_pages_of_each_store(stores: dict[str, si
 
 
 @pytest.mark.parametrize("limit", [1, 3, 16, None])
-def test_pages_that_are_hidden_take_the_place_of_no_other(
+def test_hidden_pages_do_not_use_up_the_limit(
     stores: dict[str, simkeep.Reader], monkeypatch: pytest.MonkeyPatch, limit: int | None
 ) -> None:
     # Without a limit, slices are as large as what is found allows.
@@ -279,7 +279,7 @@ def test_pages_that_are_hidden_take_the_place_of_no_other(
         assert not any(row["complete"] for row in mine) or limit is None or len(near) <= limit
 
 
-def test_one_pair_more_than_the_limit_says_that_there_are_more() -> None:
+def test_one_pair_beyond_the_limit_marks_truncation() -> None:
     # 0 is near 1, and 6 as well, of which 5 is the first. Without the pair of 0 and 6, 1 would seem to be all.
     rows = {"left": [0, 0, 5], "right": [1, 6, 6], "distance": [1, 2, 1]}
     batch = pa.record_batch(
@@ -293,7 +293,7 @@ def test_one_pair_more_than_the_limit_says_that_there_are_more() -> None:
     ]
 
 
-def test_what_follows_is_what_a_greedy_choice_by_rank_leaves() -> None:
+def test_followers_match_a_greedy_choice_by_rank() -> None:
     random = np.random.default_rng(11)
     for count, edges in [(2, 1), (30, 40), (300, 2000), (1000, 800)]:
         # By rank, whatever its order as a number.
@@ -326,7 +326,7 @@ def parts_of(tables: Any, by: str, parts: int = 3) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize("rule", ["first-seen", "https,shortest-url"])
-def test_clusters_of_parts_are_those_of_one_store(
+def test_clusters_of_parts_match_one_store(
     stores: dict[str, simkeep.Reader], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str
 ) -> None:
     # Pages are put together several times as they come.
@@ -369,7 +369,7 @@ def test_clusters_of_parts_are_those_of_one_store(
     assert {url: (leader, distance) for url, leader, distance in answers} == wanted
 
 
-def test_what_steps_of_clusters_lack_is_named() -> None:
+def test_cluster_steps_name_missing_input() -> None:
     none = partition.NODES.empty_table()
     assert partition.halves(none, partition.PAIRS.empty_table()).equals(partition.HALVES.empty_table())
     assert partition.edges(none, partition.HALVES.empty_table()).equals(partition.EDGES.empty_table())

@@ -20,7 +20,7 @@ def weekly(store: simkeep.Store, pages: int = 100, changing: int = 0) -> None:
     )
 
 
-def test_a_plan_spends_the_given_visits_a_day(store: simkeep.Store) -> None:
+def test_plan_spends_the_given_visits_per_day(store: simkeep.Store) -> None:
     weekly(store)
     now = AT + 8 * DAY
     plan = store.plan(now, 5.0)
@@ -46,7 +46,7 @@ def test_a_plan_spends_the_given_visits_a_day(store: simkeep.Store) -> None:
     assert store.plan(now, 5.0, policy="harmonic").threshold != plan.threshold
 
 
-def test_hints_say_that_a_page_changed(store: simkeep.Store) -> None:
+def test_hints_mark_a_page_as_changed(store: simkeep.Store) -> None:
     weekly(store, 3)
     now = AT + 20 * DAY
     url = "https://example.com/1"
@@ -64,7 +64,7 @@ def test_hints_say_that_a_page_changed(store: simkeep.Store) -> None:
     assert store.due(now, None, hints=None) is not None
 
 
-def test_what_gives_hints_may_be_any_iterable_and_may_raise(store: simkeep.Store) -> None:
+def test_hints_accept_any_iterable_and_propagate_errors(store: simkeep.Store) -> None:
     def many() -> Iterator[tuple[str, int]]:
         for n in range(5000):
             yield f"https://example.com/{n}", n
@@ -79,7 +79,7 @@ def test_what_gives_hints_may_be_any_iterable_and_may_raise(store: simkeep.Store
     assert store.hints([]).changed_after("https://example.com/", AT, AT) is None
 
 
-def test_what_was_learned_is_said_and_gone_by(store: simkeep.Store) -> None:
+def test_learned_rates_are_reported_and_used(store: simkeep.Store) -> None:
     assert store.survey() == simkeep.Survey(0, 0, 0, None) and store.learn().pages == 0
     weekly(store, 40, changing=30)
     learned = store.learn()
@@ -128,14 +128,14 @@ def test_what_was_learned_is_said_and_gone_by(store: simkeep.Store) -> None:
         (lambda s: s.pace(AT, under=7), TypeError, "under must be str"),
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         call(store)
 
 
-def test_a_closed_store_plans_nothing(store: simkeep.Store) -> None:
+def test_planning_on_a_closed_store_raises(store: simkeep.Store) -> None:
     plan = store.plan(AT, 1)
     store.close()
     for call in (

@@ -24,7 +24,7 @@ from simkeep.recrawl import Belief, Comparison, Decider, Fit, Likelihood, Policy
 TOOL = str(Path(sys.executable).with_name("simkeep"))
 
 
-def test_rates_are_those_of_the_formulas() -> None:
+def test_rates_match_the_formulas() -> None:
     assert recrawl.naive(3, 30.0) == 0.1
     assert abs(recrawl.regular(10, 3) - 0.336472) < 1e-6
     assert recrawl.regular(10, 3) == recrawl.regular(10, 3, "unchanged")
@@ -40,7 +40,7 @@ def test_rates_are_those_of_the_formulas() -> None:
     assert abs(recrawl.last_modified(dated) - changes / 29) < 1e-12
 
 
-def test_what_a_visit_is_worth_is_that_of_the_formulas() -> None:
+def test_visit_values_match_the_formulas() -> None:
     assert abs(recrawl.value(1, 0.1, 10) - 2.642411) < 1e-6
     assert recrawl.value(2, 0.1, 10) == 2 * recrawl.value(1, 0.1, 10) and recrawl.value(1, 0.1, -1) == 0
     assert recrawl.harmonic(1.0, 0.1, 10.0) == 5.0
@@ -52,7 +52,7 @@ def test_what_a_visit_is_worth_is_that_of_the_formulas() -> None:
     assert abs(recrawl.hinted(0.8, 1, 3, recrawl.value(1, 0.1, 10)) - 2.928482) < 1e-6
 
 
-def test_comparisons_are_values() -> None:
+def test_comparisons_are_value_objects() -> None:
     some = [Comparison(7), Comparison(7.0, True), Comparison(7, True, 3), Comparison(8)]
     for number, one in enumerate(some):
         for again in (eval(repr(one)), pickle.loads(pickle.dumps(one)), copy.deepcopy(one)):
@@ -67,7 +67,7 @@ def test_comparisons_are_values() -> None:
         some[0].days = 8  # type: ignore[misc]
 
 
-def test_a_belief_is_between_what_is_expected_and_what_was_seen() -> None:
+def test_belief_lies_between_prior_and_observations() -> None:
     changing = Likelihood([Comparison(30, True)] * 3)
     belief = Belief(Prior(), changing)
     rate = belief.rate
@@ -87,7 +87,7 @@ def test_a_belief_is_between_what_is_expected_and_what_was_seen() -> None:
     assert Prior() == Prior() != Prior.gamma(1, 1)
 
 
-def test_what_is_expected_is_learned_from_many_pages() -> None:
+def test_priors_are_learned_from_many_pages() -> None:
     never, often = Likelihood([Comparison(90)] * 4), Likelihood([Comparison(90, True)] * 4)
     assert Fit().prior() == Fit([often] * 19).prior() == Prior() and Fit().pages == 0
     fit = Fit(often if n % 10 == 0 else never for n in range(100))
@@ -101,7 +101,7 @@ def test_what_is_expected_is_learned_from_many_pages() -> None:
     assert rates[0].per_day > 10 * rates[1].per_day and rates[2].low < rates[1].high
 
 
-def test_policies_go_by_name() -> None:
+def test_policies_are_parsed_from_names() -> None:
     assert str(Policy()) == Policy("value").name == "value"
     assert str(Policy("thesis")) == "thesis:3,1.5" and str(Policy("fixed:48h")) == "fixed:2d"
     for name in ("value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"):
@@ -123,7 +123,7 @@ def test_policies_go_by_name() -> None:
     assert schedule is not None and schedule.next_days == pytest.approx((0.5 + 0.5 / 24) * 1.5)
 
 
-def test_what_visits_to_a_page_tell(store: simkeep.Store) -> None:
+def test_page_visits_become_comparisons(store: simkeep.Store) -> None:
     assert store.comparisons(URL) is None and store.recent(URL) is None
     for week, fingerprint in enumerate([1, 1, mixed(1), mixed(1), 1]):
         store.observe(URL, AT + 7 * week * DAY, fingerprint=fingerprint)
@@ -142,7 +142,7 @@ def test_what_visits_to_a_page_tell(store: simkeep.Store) -> None:
     assert decision.value == pytest.approx(belief.worth(1, 12, "harmonic"), rel=0.05)
 
 
-def test_the_best_of_a_budget_is_found() -> None:
+def test_optimal_schedule_for_a_budget_is_found() -> None:
     pages = [(0.1, 1.0), (1.0, 1.0), (10.0, 1.0)]
     best = recrawl.fixed_intervals(pages, 1)
     assert best.visits_per_day[2] == 0 and sum(best.visits_per_day) == pytest.approx(1)
@@ -170,7 +170,7 @@ def simulated(*words: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_a_simulation_is_that_of_the_tool() -> None:
+def test_simulation_matches_the_tool() -> None:
     pages = PoissonPages.flat(500, days=100, seed=3)
     figures = recrawl.crawl(pages, step_days=1, start=25, end=100, visits_per_day=50)
     of = ("--days", "100", "--seed", "3", "--seeds", "1", "--per-day", "50", "--step", "1d", "--warm-up", "25d")
@@ -185,7 +185,7 @@ def test_a_simulation_is_that_of_the_tool() -> None:
     assert len(best) == 3
 
 
-def test_pages_are_named_by_their_seed() -> None:
+def test_simulated_pages_depend_only_on_the_seed() -> None:
     flat = PoissonPages.flat(100, days=200)
     assert len(flat) == 100 and all(0.0025 <= rate <= 3.2 for rate in flat.rates)
     assert PoissonPages.flat(100, days=200, seed=1).rates == flat.rates
@@ -194,7 +194,7 @@ def test_pages_are_named_by_their_seed() -> None:
     assert len(by_host) == 100 and len(set(by_host.rates)) == 100
 
 
-def test_a_crawl_by_what_visits_are_worth_is_the_freshest() -> None:
+def test_crawl_by_visit_value_is_the_freshest() -> None:
     pages = PoissonPages.flat(100, days=200)
     by = {
         str(decider): recrawl.crawl(pages, decider, step_days=0.25, start=50, end=200, visits_per_day=14)
@@ -214,7 +214,7 @@ def test_a_crawl_by_what_visits_are_worth_is_the_freshest() -> None:
     assert again == by["uniform"]
 
 
-def test_deciders_are_values() -> None:
+def test_deciders_are_value_objects() -> None:
     deciders = [*Decider.all(rates_known=True), Decider.estimated("harmonic"), Decider.known("harmonic")]
     assert Decider() == Decider("value", "hosts") == deciders[0] and Decider.all()[:2] == deciders[:2]
     for number, decider in enumerate(deciders):
@@ -232,7 +232,7 @@ def replayed(store: simkeep.Store) -> None:
     )
 
 
-def test_a_store_is_replayed(store: simkeep.Store, path: Path) -> None:
+def test_store_history_can_be_replayed(store: simkeep.Store, path: Path) -> None:
     replayed(store)
     replay = store.replay()
     assert (len(replay), replay.of, replay.first, replay.last) == (2, 2, AT, AT + 99 * DAY)
@@ -250,7 +250,7 @@ def test_a_store_is_replayed(store: simkeep.Store, path: Path) -> None:
         assert recrawl.crawl(reader.replay(return_share=1), step_days=1, start=30, end=99, every=10)
 
 
-def test_ctrl_c_leaves_a_crawl() -> None:
+def test_ctrl_c_interrupts_a_crawl() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     pages = PoissonPages.flat(2000, days=1000)
     sent: list[float] = []
@@ -280,7 +280,7 @@ def tasks() -> list[Path]:
     return [task for task in Path("/proc/self/task").iterdir() if (task / "comm").exists()]
 
 
-def test_ctrl_c_leaves_a_replay(store: simkeep.Store) -> None:
+def test_ctrl_c_interrupts_a_replay(store: simkeep.Store) -> None:
     filled(store, 100_000)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
@@ -352,14 +352,14 @@ CRAWL: dict[str, Any] = {"step_days": 1, "start": 1, "end": 9, "every": 3}
         (lambda s: s.recent(7), TypeError, "url must be str"),
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     store: simkeep.Store, call: Callable[[Any], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         call(store)
 
 
-def test_what_is_no_value_cannot_be_pickled(store: simkeep.Store) -> None:
+def test_non_value_objects_cannot_be_pickled(store: simkeep.Store) -> None:
     replay = store.replay()
     likelihood = Likelihood()
     things = [replay, PoissonPages.flat(1, days=1), Prior(), likelihood, Belief(Prior(), likelihood), Fit()]

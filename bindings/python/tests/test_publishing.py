@@ -13,7 +13,7 @@ from conftest import AT, DAY, OTHER, URL, filled
 import simkeep
 
 
-def test_a_generation_is_a_state_of_the_store(store: simkeep.Store, tmp_path: Path) -> None:
+def test_generations_capture_states_of_the_store(store: simkeep.Store, tmp_path: Path) -> None:
     filled(store, 500)
     to = tmp_path / "published"
     first = store.publish(to)
@@ -37,7 +37,7 @@ def test_a_generation_is_a_state_of_the_store(store: simkeep.Store, tmp_path: Pa
         simkeep.check_generation(to, of.number)
 
 
-def test_a_reader_follows_what_is_published(store: simkeep.Store, tmp_path: Path) -> None:
+def test_unpinned_reader_follows_new_generations(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
     store.observe(URL, AT, fingerprint=5)
     store.publish(to)
@@ -54,7 +54,7 @@ def test_a_reader_follows_what_is_published(store: simkeep.Store, tmp_path: Path
         simkeep.Reader.published(to, 1)
 
 
-def test_readers_are_pickled_as_what_they_were_opened_as(store: simkeep.Store, tmp_path: Path) -> None:
+def test_pickled_readers_reopen_the_same_generation(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
     store.observe(URL, AT, fingerprint=5)
     store.publish(to)
@@ -82,7 +82,7 @@ def test_sealed_data_is_published_while_a_writer_is_open(store: simkeep.Store, t
     assert (made.sequence, made.unsealed) == (1, 1)
 
 
-def test_what_was_purged_is_said_to_be_in_older_generations(store: simkeep.Store, tmp_path: Path) -> None:
+def test_older_generations_with_purged_pages_are_reported(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
     store.observe(URL, AT, fingerprint=5)
     store.observe(OTHER, AT, fingerprint=6)
@@ -96,7 +96,7 @@ def test_what_was_purged_is_said_to_be_in_older_generations(store: simkeep.Store
     assert simkeep.generations_with(to, URL) == ()
 
 
-def test_a_generation_tells_what_it_names_before_that_is_there(store: simkeep.Store, tmp_path: Path) -> None:
+def test_generation_lists_files_before_they_arrive(store: simkeep.Store, tmp_path: Path) -> None:
     to, alone = tmp_path / "published", tmp_path / "alone"
     filled(store, 500)
     store.publish(to)
@@ -139,7 +139,7 @@ def test_a_published_directory_is_read_like_a_store(store: simkeep.Store, tmp_pa
         simkeep.Store.open(to)
 
 
-def test_a_damaged_file_gives_way_to_that_of_the_store(store: simkeep.Store, tmp_path: Path) -> None:
+def test_damaged_published_file_is_replaced_from_the_store(store: simkeep.Store, tmp_path: Path) -> None:
     to = tmp_path / "published"
     store.observe(URL, AT, fingerprint=5)
     first = store.publish(to, copy=True)

@@ -15,7 +15,7 @@ from conftest import AT, DAY, OTHER, TEXT, URL, filled, mixed
 import simkeep
 
 
-def test_near_pages_are_found_as_the_keywords_say(store: simkeep.Store) -> None:
+def test_keywords_restrict_near_results(store: simkeep.Store) -> None:
     for n in range(8):
         at = AT + n * DAY
         store.observe(f"https://{'a' if n < 4 else 'b'}.example/{n}", at, fingerprint=2**n - 1, class_=n % 2)
@@ -40,7 +40,7 @@ def test_near_pages_are_found_as_the_keywords_say(store: simkeep.Store) -> None:
     assert store.near_distance() == 3 and len(store.near(0)) == 3
 
 
-def test_the_nearest_are_found_however_far(store: simkeep.Store) -> None:
+def test_nearest_finds_pages_at_any_distance(store: simkeep.Store) -> None:
     for n in range(5):
         store.observe(f"https://example.com/{n}", AT, fingerprint=2 ** (10 * n) - 1)
     nearest = store.nearest(0, 2)
@@ -48,7 +48,7 @@ def test_the_nearest_are_found_however_far(store: simkeep.Store) -> None:
     assert [near.distance for near in store.nearest(0, 1, exclude="https://example.com/0")] == [10]
 
 
-def test_a_search_is_explained(store: simkeep.Store) -> None:
+def test_explain_describes_a_search(store: simkeep.Store) -> None:
     filled(store, 2000)
     explained = store.explain(mixed(7), k=3)
     assert explained.matches.near[0].url == "https://7.example/7"
@@ -59,7 +59,7 @@ def test_a_search_is_explained(store: simkeep.Store) -> None:
 
 
 @pytest.mark.parametrize("kind", ["list", "range", "numpy", "signed", "strided", "array", "memory", "ctypes"])
-def test_many_are_searched_at_once_from_whatever_holds_them(store: simkeep.Store, kind: str) -> None:
+def test_near_batch_accepts_any_fingerprint_container(store: simkeep.Store, kind: str) -> None:
     filled(store, 5000)
     prints = [mixed(n) for n in range(0, 10000, 7)]
     unsigned = numpy.array(prints, dtype="u8")
@@ -84,7 +84,7 @@ def bytes_of(numbers: Any) -> Any:
     return numbers
 
 
-def test_histories_and_past_days(store: simkeep.Store) -> None:
+def test_histories_and_as_of_return_past_states(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT, status=200)
     store.observe(URL, AT + DAY, text=OTHER, status=200)
     store.gone(URL, AT + 2 * DAY, status=404)
@@ -141,7 +141,7 @@ def test_all_observations_are_returned(store: simkeep.Store) -> None:
     assert list(store.histories()) == [(URL, store.history(URL))]
 
 
-def test_pairs_are_found_and_a_join_waits_for_its_reader(store: simkeep.Store) -> None:
+def test_all_pairs_are_found_and_streams_can_be_closed(store: simkeep.Store) -> None:
     prints = [(n << 40) | bits for n in range(300) for bits in (0, 1, 3)]
     store.load([simkeep.Observation(f"https://a.example/{p}", AT, fingerprint=p) for p in prints])
     expected = {
@@ -160,7 +160,7 @@ def test_pairs_are_found_and_a_join_waits_for_its_reader(store: simkeep.Store) -
     del unread
 
 
-def test_a_reader_sees_what_was_acknowledged(store: simkeep.Store, path: Path) -> None:
+def test_reader_sees_acknowledged_observations(store: simkeep.Store, path: Path) -> None:
     store.observe(URL, AT, text=TEXT)
     with simkeep.Reader(path) as reader:
         assert reader.stats().pages == 1 and reader.written is not None and not reader.fell_back
@@ -185,7 +185,7 @@ def test_a_reader_sees_what_was_acknowledged(store: simkeep.Store, path: Path) -
     assert plain.latest(URL) == store.latest(URL)
 
 
-def test_a_reader_whose_directory_went_away_says_so(path: Path) -> None:
+def test_refresh_raises_when_the_directory_is_gone(path: Path) -> None:
     simkeep.Store.create(path).close()
     reader = simkeep.Reader(path)
     path.rename(path.with_suffix(".moved"))
@@ -224,7 +224,7 @@ def test_pages_are_read_in_ranges(store: simkeep.Store) -> None:
         store.scan(start=b"https://a.example/")  # type: ignore[arg-type]
 
 
-def test_all_different_fingerprints(store: simkeep.Store) -> None:
+def test_all_fingerprints_are_distinct(store: simkeep.Store) -> None:
     prints = [mixed(n % 70) for n in range(100)]
     store.load({"url": f"https://a.example/{n}", "at": AT, "fingerprint": p} for n, p in enumerate(prints))
     found = list(store.all_fingerprints())
@@ -236,7 +236,7 @@ def test_all_different_fingerprints(store: simkeep.Store) -> None:
     assert set(found) - set(store.all_fingerprints()) == {prints[69]}
 
 
-def test_pages_belong_to_stores() -> None:
+def test_routing_is_stable_when_stores_are_added() -> None:
     urls = [f"https://h{n}.example/" for n in range(1000)]
     for stores in range(1, 9):
         assert {simkeep.route(url, stores) for url in urls} == set(range(stores))
@@ -246,7 +246,7 @@ def test_pages_belong_to_stores() -> None:
         simkeep.route("https://a.example/", 0)
 
 
-def test_a_search_takes_a_text_a_page_and_a_url(store: simkeep.Store) -> None:
+def test_search_accepts_text_html_and_url(store: simkeep.Store) -> None:
     store.observe(URL, AT, text=TEXT)
     store.observe("https://example.org/", AT, text=TEXT)
     both = [URL, "https://example.org/"]
@@ -279,7 +279,7 @@ def test_a_search_takes_a_text_a_page_and_a_url(store: simkeep.Store) -> None:
         (lambda s: s.near(text=TEXT, epoch=s.register_epoch("mine/1")), simkeep.InvalidArgumentError, "elsewhere"),
     ],
 )
-def test_what_a_search_cannot_be_for_is_named(
+def test_invalid_searches_are_rejected(
     ask: Callable[[simkeep.Store], object], error: type[Exception], message: str, store: simkeep.Store
 ) -> None:
     with pytest.raises(error, match=message):

@@ -78,7 +78,7 @@ def verdicts_of(store: simkeep.View) -> dict[str, list[str]]:
     }
 
 
-def test_each_recipe_has_a_test_and_each_link_leads_somewhere() -> None:
+def test_recipes_have_tests_and_links_resolve() -> None:
     headings = ["asyncio", "Crawlee", "WARC archives", "polars", "pandas", "DuckDB", "multiprocessing"]
     page = PAGE.read_text()
     assert list(recipes()) == headings

@@ -5,7 +5,7 @@ import re
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "src"
 
 
-def test_folders_use_those_before_them() -> None:
+def test_folders_use_only_earlier_folders() -> None:
     declared = (SOURCES / "lib.rs").read_text(encoding="utf-8")
     folders = [*re.findall(r"^mod ([a-z]\w*) \{$", declared, re.MULTILINE), "store"]
     assert set(folders) == {path.name for path in SOURCES.iterdir() if path.is_dir()}

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1]
 NO_SIGNATURES = 3
 
 
-def test_the_stub_is_printed_from_the_sources() -> None:
+def test_stub_is_up_to_date() -> None:
     cargo = shutil.which("cargo")
     if cargo is None:
         missing("there is no cargo")

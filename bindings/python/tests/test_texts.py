@@ -36,7 +36,7 @@ def test_a_fingerprint_is_explained_by_its_features() -> None:
             assert again == value and hash(again) == hash(value)
 
 
-def test_texts_have_runs_of_words_in_common() -> None:
+def test_shingles_measure_common_runs_of_words() -> None:
     a, b = (simkeep.Shingles(f"a {word} is a rose is a rose", 4) for word in ("rose", "flower"))
     assert (len(a), len(b), a.common(b)) == (3, 5, 3)
     assert (a.resemblance(b), a.containment(b), b.containment(a)) == (0.6, 1, 0.6)
@@ -46,7 +46,7 @@ def test_texts_have_runs_of_words_in_common() -> None:
     assert left.resemblance(right) == 896 / 1096 and len(left) == 996
 
 
-def test_sketches_estimate_what_texts_have_in_common() -> None:
+def test_sketches_estimate_resemblance() -> None:
     left, right = (simkeep.BitSketch.of_text(words(start, start + 1000)) for start in (0, 100))
     assert abs(left.resemblance(right) - 0.82) < 0.08
     assert left.resemblance(right) == 1 - 2 * left.distance(right) / 512
@@ -94,7 +94,7 @@ def test_tables_are_compared(tmp_path: Path) -> None:
         (lambda: pickle.dumps(simkeep.Shingles("a")), TypeError, "a Shingles cannot be pickled"),
     ],
 )
-def test_what_cannot_be_meant_is_named(
+def test_invalid_arguments_are_rejected(
     call: Callable[[], object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -109,7 +109,7 @@ def test_what_cannot_be_meant_is_named(
         ("two halves \ud83d\ude00", "two halves \U0001f600"),
     ],
 )
-def test_half_a_character_is_replaced(text: str, as_if: str, tmp_path: Path) -> None:
+def test_lone_surrogates_are_replaced(text: str, as_if: str, tmp_path: Path) -> None:
     text, as_if = f"{TEXT} {text}", f"{TEXT} {as_if}"
     maker = simkeep.Fingerprinter("strict")
     assert maker.of_text(text) == maker.of_text(as_if)

@@ -28,7 +28,7 @@ def test_the_tool_reads_what_the_package_wrote(path: Path) -> None:
     assert simkeep.__version__ in run("--version").stdout.decode()
 
 
-def test_it_ends_as_the_tool_does(path: Path) -> None:
+def test_exit_codes_match_the_tool(path: Path) -> None:
     assert run("no-such-verb").returncode == 2
     ran = run("stats", "--store", str(path))
     assert (ran.returncode, ran.stdout) == (5, b"")
@@ -37,7 +37,7 @@ def test_it_ends_as_the_tool_does(path: Path) -> None:
     assert subprocess.run([TOOL, "stats", "--store", b"\xff"], capture_output=True).returncode == 5
 
 
-def test_ctrl_c_ends_it(path: Path) -> None:
+def test_ctrl_c_stops_the_tool(path: Path) -> None:
     words = [TOOL, "ingest", "-", "--outcomes", "--store", str(path)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tool:
         assert tool.stdin and tool.stdout
@@ -53,7 +53,7 @@ def test_ctrl_c_ends_it(path: Path) -> None:
         assert store.latest("http://a/") is not None
 
 
-def test_a_reader_that_has_seen_enough_is_no_failure(path: Path) -> None:
+def test_closed_pipe_is_not_an_error(path: Path) -> None:
     with simkeep.Store.create(path) as store:
         store.load({"url": f"http://{n}.example/", "at": AT, "fingerprint": n} for n in range(20_000))
     with subprocess.Popen([TOOL, "scan", "--store", str(path)], stdout=subprocess.PIPE) as tool:

@@ -134,7 +134,7 @@ def values(store: simkeep.Store) -> list[Any]:
     return found
 
 
-def test_each_is_frozen_comparable_and_hashable_and_can_be_written_and_pickled(
+def test_values_are_frozen_comparable_hashable_and_picklable(
     store: simkeep.Store,
 ) -> None:
     names = {"simkeep": simkeep, "datetime": datetime}
@@ -178,7 +178,7 @@ def test_values_of_other_classes_or_fields_differ() -> None:
             assert (url, distance, fingerprint) == ("https://a/", 1, 2)
 
 
-def test_matches_are_a_collection(store: simkeep.Store) -> None:
+def test_matches_behave_as_a_sequence(store: simkeep.Store) -> None:
     for n in range(3):
         store.observe(f"https://example.com/{n}", AT, fingerprint=n)
     matches = store.near(0, k=1)
@@ -188,7 +188,7 @@ def test_matches_are_a_collection(store: simkeep.Store) -> None:
     assert matches
 
 
-def test_words_are_equal_to_their_values() -> None:
+def test_enum_members_equal_their_values() -> None:
     word: str = simkeep.Verdict.CHANGED
     assert word == "changed" and str(simkeep.Verdict.CHANGED) == "changed"
     assert repr(simkeep.Verdict.OUT_OF_ORDER) == "simkeep.Verdict.OUT_OF_ORDER"
@@ -197,7 +197,7 @@ def test_words_are_equal_to_their_values() -> None:
     assert words["both"] == 1
 
 
-def test_observations_are_values_too() -> None:
+def test_observations_are_value_objects() -> None:
     observations = [
         simkeep.Observation(URL, AT, text=TEXT, digest=bytes(16), status=200, weight=0.5, class_=1),
         simkeep.Observation(URL, AT, html=b"<p>\xe9", encoding="latin1"),

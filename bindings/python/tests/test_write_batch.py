@@ -12,7 +12,7 @@ import simkeep
 from simkeep import limits
 
 
-def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_path: Path) -> None:
+def test_write_batch_accepts_observations_of_another_store(store: simkeep.Store, tmp_path: Path) -> None:
     store.observe(URL, AT, text=TEXT, digest=bytes(16), status=200, modified=AT, weight=2.0, class_=7)
     store.observe(URL, AT + DAY, fingerprint=5)
     store.not_modified(URL, AT + 2 * DAY, digest=bytes(16))
@@ -52,7 +52,7 @@ def test_what_observations_tell_another_store_takes(store: simkeep.Store, tmp_pa
         ([("a", simkeep.Restated(AT, 1, None, 9))], simkeep.EpochError, "epoch 9"),
     ],
 )
-def test_entries_that_are_wrong_are_refused_and_nothing_is_stored(
+def test_invalid_entries_are_rejected_and_nothing_is_stored(
     store: simkeep.Store, entries: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -60,7 +60,7 @@ def test_entries_that_are_wrong_are_refused_and_nothing_is_stored(
     assert store.sequence == 0
 
 
-def test_pages_are_left_out_of_their_own_answers(store: simkeep.Store) -> None:
+def test_pages_are_excluded_from_their_own_answers(store: simkeep.Store) -> None:
     pages = [(0b0111, "https://example.com/"), (0b1111, "https://example.org/"), (mixed(1), URL)]
     for fingerprint, url in pages:
         store.observe(url, AT, fingerprint=fingerprint)
@@ -77,7 +77,7 @@ def test_pages_are_left_out_of_their_own_answers(store: simkeep.Store) -> None:
         store.near_batch_of_pages([7])  # type: ignore[list-item]
 
 
-def test_epochs_tell_what_makes_their_fingerprints(store: simkeep.Store, tmp_path: Path) -> None:
+def test_epochs_report_their_origin(store: simkeep.Store, tmp_path: Path) -> None:
     [(number, origin)] = store.origins()
     assert number == store.change_epoch and origin == store.origin(number)
     assert store.table_file(number) is None and store.fingerprints(number) == 0
@@ -93,7 +93,7 @@ def test_epochs_tell_what_makes_their_fingerprints(store: simkeep.Store, tmp_pat
     assert file is not None and any(found.name == Path(file).name for found in tmp_path.rglob("*"))
 
 
-def test_limits_are_those_that_hold(store: simkeep.Store) -> None:
+def test_limits_are_enforced(store: simkeep.Store) -> None:
     assert limits.TIME_MIN == datetime(1, 1, 1, tzinfo=UTC)
     assert limits.TIME_MAX == datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC)
     store.gone("https://x/".ljust(limits.URL_BYTES_MAX, "x"), limits.TIME_MAX)
@@ -119,7 +119,7 @@ CALLS: list[Callable[[simkeep.Store], object]] = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_closed_store_says_so(store: simkeep.Store, call: Callable[[simkeep.Store], object]) -> None:
+def test_calls_on_a_closed_store_raise(store: simkeep.Store, call: Callable[[simkeep.Store], object]) -> None:
     store.close()
     with pytest.raises(simkeep.ClosedError):
         call(store)

@@ -21,7 +21,7 @@ def blocks() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
 
 
-def test_what_the_page_shows_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_on_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings, spider, program = blocks()
     (tmp_path / "settings.py").write_text(settings)
     with served(Site(8)) as site:
@@ -52,7 +52,7 @@ def test_all_settings_and_stats_are_listed() -> None:
     assert listed == settings
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_resolve() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", PAGE):
         assert (PACKAGE / "docs" / link).exists(), link
     headings = [head.lower() for head in re.findall(r"^## (.*)$", PAGE, re.M)]

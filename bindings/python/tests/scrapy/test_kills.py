@@ -48,7 +48,7 @@ def test_nothing_acknowledged_is_lost_when_a_crawl_is_killed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_ctrl_c_ends_a_crawl_once_or_at_once(times: int, tmp_path: Path) -> None:
+def test_ctrl_c_once_or_twice_stops_a_crawl(times: int, tmp_path: Path) -> None:
     urls: list[str] = []
     with served(Site(300)) as site:
         asked = {"start": [f"{site.url}/"], "settings": SETTINGS, "acknowledge": True}

@@ -12,7 +12,7 @@ import simkeep
 STORE = {"SIMKEEP_STORE": "crawl.simkeep"}
 
 
-def test_what_is_the_same_is_tagged_or_dropped_or_skipped(tmp_path: Path) -> None:
+def test_same_responses_are_tagged_dropped_or_skipped(tmp_path: Path) -> None:
     with served(Site(8, kinds=("near",))) as site:
         start = f"{site.url}/"
         first = crawl(tmp_path, start, settings=STORE | {"SIMKEEP_SAME": "skip", "SIMKEEP_NEAR": "skip"})
@@ -28,7 +28,7 @@ def test_what_is_the_same_is_tagged_or_dropped_or_skipped(tmp_path: Path) -> Non
         assert third.items == [] and third.errbacks == {start: "Skipped"} and third.stat("skipped") == 1
 
 
-def test_which_requests_are_observed_and_by_what_key(tmp_path: Path) -> None:
+def test_requests_are_observed_under_their_keys(tmp_path: Path) -> None:
     (tmp_path / "a file.html").write_text("<p>Some words stand in this file, and some more that nobody reads.")
     file = (tmp_path / "a file.html").as_uri()
     with served(Site(20)) as site:
@@ -75,7 +75,7 @@ def test_which_requests_are_observed_and_by_what_key(tmp_path: Path) -> None:
     assert report.errbacks[f"{site.url}/private"] == "IgnoreRequest" and f"{page}2" not in report.verdicts
 
 
-def test_what_a_server_says_of_changes_counts(tmp_path: Path) -> None:
+def test_not_modified_responses_count_as_same(tmp_path: Path) -> None:
     with served(Site(100)) as site:
         tag = f"{site.url}/etag/95"
         conditional = {"If-None-Match": '"95"'}
@@ -88,7 +88,7 @@ def test_what_a_server_says_of_changes_counts(tmp_path: Path) -> None:
         assert isinstance(same, simkeep.VisitEntry) and same.by == "not-modified" and same.visit.status == 304
 
 
-def test_a_cached_response_is_a_visit_when_it_was_sent(tmp_path: Path) -> None:
+def test_cached_responses_are_visits_at_their_date_header(tmp_path: Path) -> None:
     cached = STORE | {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
     validated = cached | {"HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy"}
     sent = datetime.now(UTC).replace(microsecond=0) - timedelta(days=9)

@@ -37,7 +37,7 @@ def fails() -> list[simkeep.Observation]:
     raise ValueError("nothing can be made of it")
 
 
-def test_what_is_refused_takes_nothing_else_with_it(observer: Observer) -> None:
+def test_refused_observations_do_not_fail_others_in_the_batch(observer: Observer) -> None:
     bad = "b\x1bad"
     found = answers(observer, seen("a"), fails, seen(bad), seen("b", "c"), seen(bad, "d"), seen("a"))
     kinds = [type(answer).__name__ for answer in found]
@@ -47,7 +47,7 @@ def test_what_is_refused_takes_nothing_else_with_it(observer: Observer) -> None:
     assert isinstance(found[-1], list) and found[-1][0].verdict == "known"
 
 
-def test_those_that_wait_together_are_one_after_another(observer: Observer) -> None:
+def test_batched_observations_are_stored_in_order(observer: Observer) -> None:
     sequence = observer._store.sequence
     first, second = answers(observer, seen("a", "b"), lambda: [simkeep.Observation.gone("b", 2)])
     assert isinstance(first, list) and isinstance(second, list)
@@ -55,7 +55,7 @@ def test_those_that_wait_together_are_one_after_another(observer: Observer) -> N
     assert observer._store.sequence > sequence
 
 
-def test_nothing_is_asked_of_a_store_that_has_failed(observer: Observer) -> None:
+def test_observations_on_a_closed_store_fail(observer: Observer) -> None:
     observer._store.close()
     found = answers(observer, seen("a"), fails, seen("b"))
     assert [type(answer).__name__ for answer in found] == ["ClosedError", "ValueError", "ClosedError"]
@@ -66,7 +66,7 @@ def visit(status: int = 200, body: bytes = b"", headers: dict[str, str] | None =
     return Visit.of_response(request, Response(PAGE, status, headers, body), PAGE)
 
 
-def test_a_response_is_observed_as_what_it_is() -> None:
+def test_responses_are_observed_by_status() -> None:
     statuses = (200, 304, 404, 410, 403, 503, 302)
     shown = {status: repr(visit(status, b"body").observation()) for status in statuses}
     for status, kind in ((304, "not_modified"), (404, "gone"), (410, "gone"), (403, "failed"), (302, "failed")):
@@ -92,19 +92,19 @@ def test_a_response_is_observed_as_what_it_is() -> None:
         (451, {}, "failed"),
     ],
 )
-def test_only_a_whole_answer_is_the_page(status: int, headers: dict[str, str], kind: str) -> None:
+def test_only_complete_responses_are_content(status: int, headers: dict[str, str], kind: str) -> None:
     observed = repr(visit(status, b"body", headers).observation())
     assert observed.startswith("simkeep.Observation(" if kind == "content" else "simkeep.Observation.failed(")
 
 
 @pytest.mark.parametrize("flag", ["dataloss", "download_stopped"])
-def test_a_cut_answer_failed(flag: str) -> None:
+def test_truncated_responses_are_failed_visits(flag: str) -> None:
     cut = Response(PAGE, body=b"<p>cut", flags=[flag])
     observed = Visit.of_response(Request(PAGE), cut, PAGE).observation()
     assert repr(observed).startswith("simkeep.Observation.failed(")
 
 
-def test_dates_that_cannot_be_read_are_none() -> None:
+def test_unreadable_dates_are_ignored() -> None:
     for date in ("", "yesterday", "Mon, 99 Foo 2024 00:00:00 GMT", "\x00"):
         assert "modified" not in repr(visit(headers={"Last-Modified": date}).observation())
     for date in ("Wed, 01 May 2024 00:00:00 GMT", "Wed, 01 May 2024 00:00:00 -0000", "1 May 2024 02:00 +0200"):
@@ -112,7 +112,7 @@ def test_dates_that_cannot_be_read_are_none() -> None:
         assert "modified=datetime.datetime(2024, 5, 1, 0, 0," in repr(observed)
 
 
-def test_a_page_is_modified_before_it_is_answered_with() -> None:
+def test_implausible_last_modified_dates_are_ignored() -> None:
     def modified(date: str, sent: str | None = None) -> bool:
         headers = {"Last-Modified": date} | ({} if sent is None else {"Date": sent})
         return "modified=" in repr(visit(headers=headers).observation())
@@ -130,7 +130,7 @@ def test_a_page_is_modified_before_it_is_answered_with() -> None:
         assert not modified(date, sent)
 
 
-def test_empty_pages_are_no_copies_of_each_other_and_huge_ones_go_by_their_digest() -> None:
+def test_empty_pages_differ_and_huge_pages_are_compared_by_digest() -> None:
     digests = set()
     for url in (PAGE, f"{PAGE}b"):
         empty = Visit.of_response(Request(url), HtmlResponse(url), url)
@@ -140,7 +140,7 @@ def test_empty_pages_are_no_copies_of_each_other_and_huge_ones_go_by_their_diges
     assert "html=" not in repr(Visit.of_response(Request(PAGE), huge, PAGE).observation())
 
 
-def test_each_url_of_a_redirect_is_observed_once() -> None:
+def test_each_url_of_a_redirect_chain_is_observed_once() -> None:
     urls = [f"{PAGE}a", f"{PAGE}b#part", PAGE, f"{PAGE}a"]
     observations = visit(body=b"x", redirect_urls=urls, redirect_reasons=[301, "meta refresh"]).observations()
     assert [one.url for one in observations] == [f"{PAGE}a", f"{PAGE}b", PAGE]
@@ -151,14 +151,14 @@ def test_each_url_of_a_redirect_is_observed_once() -> None:
     assert keyed.redirects() == []
 
 
-def test_a_page_is_its_url_without_fragment() -> None:
+def test_pages_are_keyed_by_url_without_fragment() -> None:
     assert page_of(Request(f"{PAGE}a?b#c")) == f"{PAGE}a?b"
     assert page_of(Request(PAGE, method="PUT")) is None
     assert page_of(Request(PAGE, meta={"simkeep_key": "k"}, method="PUT")) == "k"
     assert page_of(Request(PAGE, meta={"simkeep_enabled": 0})) is None
 
 
-def test_responses_of_one_millisecond_keep_their_order() -> None:
+def test_responses_in_one_millisecond_keep_their_order() -> None:
     arrivals = _Arrivals()
     clock = [1000, 1000, 1000, 1001, 1010, 1009, 5000, 3999, 4000]
     assert [arrivals.next(at) for at in clock] == [1000, 1001, 1002, 1003, 1010, 1011, 5000, 3999, 4000]

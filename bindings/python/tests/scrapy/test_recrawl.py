@@ -22,7 +22,7 @@ def visited(store: simkeep.Store, url: str, *contents: int) -> None:
         store.observe(url, at, text=f"content {content} " * 10 + url, digest=bytes([content]) * 16)
 
 
-def test_a_spider_starts_with_what_is_worth_most(tmp_path: Path) -> None:
+def test_spider_starts_with_the_most_valuable_pages(tmp_path: Path) -> None:
     with served(Site(20)) as site:
         with simkeep.Store.create(tmp_path / "crawl.simkeep") as store:
             for n in (1, 2):
@@ -42,7 +42,7 @@ def test_a_spider_starts_with_what_is_worth_most(tmp_path: Path) -> None:
         assert set(site.asked) == {"/page/3"}
 
 
-def test_a_spider_whose_store_knows_nothing_starts_as_ever(tmp_path: Path) -> None:
+def test_spider_with_an_empty_store_uses_start_urls(tmp_path: Path) -> None:
     with served(Site(8)) as site:
         report = crawl(tmp_path, f"{site.url}/", settings={"SIMKEEP_DUE": 5}, name="../my spider")
         assert len(site.asked) == 10 and report.stat("new") == 9
@@ -51,7 +51,7 @@ def test_a_spider_whose_store_knows_nothing_starts_as_ever(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("loop", ["select", "none"])
-def test_any_reactor_will_do(loop: str, tmp_path: Path) -> None:
+def test_works_with_any_reactor(loop: str, tmp_path: Path) -> None:
     if loop == "none" and VERSION < (2, 15):
         pytest.skip("this Scrapy needs a reactor")
     settings: dict[str, object] = {"SIMKEEP_STORE": "crawl.simkeep", "SIMKEEP_REVISIT_AFTER": 60}

@@ -58,21 +58,21 @@ def test_the_first_crawl_finds_everything_new(crawls: Crawls) -> None:
     counted(crawls.first, model)
 
 
-def test_the_second_finds_what_has_changed(crawls: Crawls) -> None:
+def test_the_second_crawl_finds_changed_pages(crawls: Crawls) -> None:
     model = crawls.model("same", "changed")
     assert crawls.second.verdicts == model
     counted(crawls.second, model)
     assert crawls.second.stat("changed") == 10
 
 
-def test_items_have_the_verdict(crawls: Crawls) -> None:
+def test_items_carry_the_verdict(crawls: Crawls) -> None:
     for report in (crawls.first, crawls.second):
         assert {item["url"]: item["verdict"] for item in report.items} == {
             url: verdict for url, verdict in report.verdicts.items() if verdict not in ("gone", "failed")
         }
 
 
-def test_copies_and_what_is_near_have_an_original(crawls: Crawls) -> None:
+def test_copies_and_near_duplicates_name_an_original(crawls: Crawls) -> None:
     alike = [path for path in crawls.site.paths() if path.split("/")[1] in ("copy", "near")] + ["/page/0"]
     originals = set(crawls.second.near.values())
     assert len(originals) == 1  # whichever came first
@@ -80,7 +80,7 @@ def test_copies_and_what_is_near_have_an_original(crawls: Crawls) -> None:
     assert crawls.second.stat("copies") == 2 and crawls.second.stat("near") == 3
 
 
-def test_what_was_visited_lately_is_not_requested(crawls: Crawls) -> None:
+def test_recently_visited_pages_are_not_requested(crawls: Crawls) -> None:
     broken = {path for path in crawls.site.paths() if path.startswith("/broken/")}
     # Scrapy does not filter the start page, and retries failed pages.
     assert set(crawls.asked) == {"/", *broken}
@@ -88,7 +88,7 @@ def test_what_was_visited_lately_is_not_requested(crawls: Crawls) -> None:
     assert Counter(crawls.third.errbacks.values())["NotRequested"] == PAGES - len(broken)
 
 
-def test_the_store_knows_both_urls_of_a_redirect(crawls: Crawls) -> None:
+def test_redirect_source_and_target_are_both_stored(crawls: Crawls) -> None:
     with simkeep.Reader(crawls.store) as reader:
         for path in crawls.site.paths():
             kind, number = path[1:].split("/")
@@ -103,7 +103,7 @@ def test_the_store_knows_both_urls_of_a_redirect(crawls: Crawls) -> None:
             assert final is not None and final.last.status == 200
 
 
-def test_texts_differ_in_every_charset(crawls: Crawls) -> None:
+def test_pages_in_every_charset_get_distinct_fingerprints(crawls: Crawls) -> None:
     with simkeep.Reader(crawls.store) as reader:
         fingerprints = Counter(
             page.content.fingerprint for page in reader.scan() if page.content and "/page/" in page.url

@@ -22,7 +22,7 @@ from simkeep.scrapy._spider import SpiderMiddleware
 STORE = {"SIMKEEP_STORE": "crawl.simkeep"}
 
 
-def test_of_two_spiders_with_one_store_the_second_stops_with_the_reason(tmp_path: Path) -> None:
+def test_second_spider_on_the_same_store_stops_with_locked_error(tmp_path: Path) -> None:
     with served(Site(8)) as site:
         report = crawl(tmp_path, f"{site.url}/", settings=STORE, spiders=2)
     first, second = sorted(report.stats, key=lambda stats: str(stats["finish_reason"]))
@@ -32,7 +32,7 @@ def test_of_two_spiders_with_one_store_the_second_stops_with_the_reason(tmp_path
     assert report.log.count("cannot be used: LockedError: ") == 1
 
 
-def test_nothing_is_made_over_what_is_no_store(tmp_path: Path) -> None:
+def test_other_directories_are_not_overwritten(tmp_path: Path) -> None:
     place = tmp_path / "crawl.simkeep"
     place.mkdir()
     (place / "precious").write_text("data")
@@ -43,13 +43,13 @@ def test_nothing_is_made_over_what_is_no_store(tmp_path: Path) -> None:
     assert [file.name for file in place.iterdir()] == ["precious"]
 
 
-def test_a_store_of_other_fingerprints_is_refused(tmp_path: Path) -> None:
+def test_store_with_external_fingerprints_is_rejected(tmp_path: Path) -> None:
     simkeep.Store.create(tmp_path / "crawl.simkeep", epoch="mine/1").close()
     report = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"JOBDIR": "job"})
     assert report.reason == "simkeep_error" and "made elsewhere" in report.stat("error")
 
 
-def test_a_store_that_fails_stops_the_spider(tmp_path: Path) -> None:
+def test_store_failure_stops_the_spider(tmp_path: Path) -> None:
     # More than are under way at a time.
     with served(Site(400)) as site:
         report = crawl(tmp_path, f"{site.url}/", settings=STORE, poison=2)
@@ -69,7 +69,7 @@ def test_a_panic_stops_the_spider(tmp_path: Path) -> None:
         assert reader.stats().pages == report.stat("new")
 
 
-def test_a_wrong_setting_stops_the_spider_and_is_named(tmp_path: Path) -> None:
+def test_invalid_setting_stops_the_spider_and_is_named(tmp_path: Path) -> None:
     report = crawl(tmp_path, "http://127.0.0.1:9/", settings=STORE | {"SIMKEEP_SAME": "dorp"})
     assert report.failures == [
         "SettingError: SIMKEEP_SAME must be one of \"tag\", \"drop-items\", \"skip\", not 'dorp'"
@@ -112,13 +112,13 @@ def read(argument: object = None, /, **settings: Any) -> Settings:
         ("SIMKEEP_DUE", "9" * 30),
     ],
 )
-def test_each_setting_has_a_type(name: str, value: object) -> None:
+def test_settings_of_the_wrong_type_are_rejected(name: str, value: object) -> None:
     with pytest.raises(SettingError, match=f"^{name} must be .*, not ") as raised:
         read(**{name: value})
     assert str(raised.value).isprintable()
 
 
-def test_a_clock_behind_the_store_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_clock_behind_the_store_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     late = datetime.now(UTC) + timedelta(days=2)
     settings = read(SIMKEEP_STORE=str(tmp_path / "store"))
     with _open(settings) as store:
@@ -134,7 +134,7 @@ def test_a_clock_behind_the_store_is_named(tmp_path: Path, caplog: pytest.LogCap
         assert len(caplog.records) == 1
 
 
-def test_a_spider_argument_comes_before_the_setting() -> None:
+def test_spider_argument_overrides_the_setting() -> None:
     assert read(SIMKEEP_REVISIT_AFTER="60").revisit_after == 60
     assert read("0", SIMKEEP_REVISIT_AFTER=60).revisit_after == 0
     with pytest.raises(SettingError, match="the spider argument simkeep_revisit_after must be"):
@@ -142,7 +142,7 @@ def test_a_spider_argument_comes_before_the_setting() -> None:
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "..", ".", "/root", "a\0b", "a\nb", "ä", "%2F", "x" * 40])
-def test_no_name_of_a_spider_leads_elsewhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spider_names_cannot_escape_the_store_directory(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     place = Settings.read(ScrapySettings(), Named(name=name)).store
     assert place.parent == Path(".scrapy/simkeep") and place.suffix == ".simkeep"
@@ -151,7 +151,7 @@ def test_no_name_of_a_spider_leads_elsewhere(name: str, tmp_path: Path, monkeypa
     assert list(tmp_path.glob(".scrapy/simkeep/*")) == [tmp_path / place]
 
 
-def test_what_was_set_before_stays_as_it_is() -> None:
+def test_addon_keeps_existing_settings() -> None:
     settings = ScrapySettings()
     Addon().update_settings(settings)
     assert settings["CONCURRENT_REQUESTS"] == 32
@@ -168,6 +168,6 @@ def test_what_was_set_before_stays_as_it_is() -> None:
         Addon().update_settings(ScrapySettings({"SIMKEEP_ENABLED": "maybe"}))
 
 
-def test_texts_of_strangers_are_shown_without_what_a_terminal_takes_amiss() -> None:
+def test_untrusted_text_is_escaped_and_shortened() -> None:
     assert shown("a\x1b[2J\r\u202eb\ud800") == r"a\x1b[2J\r\u202eb\ud800"
     assert len(shown("x" * 10_000)) == 203

@@ -180,20 +180,20 @@ def ran(mode: str, folder: Path, crawl: Crawl) -> dict[str, list[Any]]:
     return json.loads(done.stdout.splitlines()[-1])  # type: ignore[no-any-return]
 
 
-def test_answers_are_the_same_when_every_task_fails_once_and_processes_are_killed(
+def test_answers_survive_failed_tasks_and_killed_processes(
     spark: "SparkSession", crawl: Crawl, tmp_path: Path
 ) -> None:
     assert ran("cluster", tmp_path, crawl) == answers(spark, [str(path) for path in crawl.paths])
     assert len(list((tmp_path / "tasks").iterdir())) >= 4 + 4 + 4 + 8 + 4
 
 
-def test_answers_are_the_same_by_spark_connect(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
+def test_spark_connect_returns_the_same_answers(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
     pytest.importorskip("grpc")
     pytest.importorskip("zstandard")
     assert ran("connect", tmp_path, crawl) == answers(spark, [str(path) for path in crawl.paths])
 
 
-def test_a_pinned_generation_answers_alike_while_a_writer_publishes_others(
+def test_pinned_generation_is_stable_while_a_writer_publishes(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
     from simkeep.spark import Stores

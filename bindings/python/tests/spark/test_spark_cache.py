@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 __all__ = ["cache", "settings"]
 
 
-def test_files_are_fetched_once_and_are_those_that_were_published(tmp_path: Path, cache: "Cache") -> None:
+def test_published_files_are_fetched_once(tmp_path: Path, cache: "Cache") -> None:
     from simkeep.spark import pinned
 
     there = published(tmp_path, "w1")
@@ -57,7 +57,7 @@ def test_files_are_fetched_once_and_are_those_that_were_published(tmp_path: Path
     assert pages(one) == 300
 
 
-def test_it_is_packed_with_where_its_files_go(tmp_path: Path, cache: "Cache") -> None:
+def test_pinned_store_keeps_its_cache_when_packed(tmp_path: Path, cache: "Cache") -> None:
     from simkeep.spark import Pinned
 
     there = published(tmp_path, "w1")
@@ -89,7 +89,7 @@ def test_patterns_are_resolved_level_by_level(tmp_path: Path, cache: "Cache") ->
         resolved(cache, f"{base}/there/w1", str(tmp_path / "there" / "w1"))
 
 
-def test_a_cache_that_is_too_small_answers_and_keeps_what_was_used_last(tmp_path: Path, cache: "Cache") -> None:
+def test_undersized_cache_answers_and_evicts_least_recently_used(tmp_path: Path, cache: "Cache") -> None:
     stores = [published(tmp_path, f"w{number}", pages=2000) for number in range(4)]
     each = max(map(size, stores))
     two = cache._replace(bytes=2 * each + 1000)
@@ -114,7 +114,7 @@ def test_a_cache_that_is_too_small_answers_and_keeps_what_was_used_last(tmp_path
         assert kept(none) == {}
 
 
-def test_what_another_process_reads_is_not_removed(tmp_path: Path, cache: "Cache") -> None:
+def test_files_in_use_by_another_process_are_not_evicted(tmp_path: Path, cache: "Cache") -> None:
     one, other = published(tmp_path, "w1"), published(tmp_path, "w2")
     (pinned,) = resolved(cache, one.uri)
     script = (
@@ -135,7 +135,7 @@ def test_what_another_process_reads_is_not_removed(tmp_path: Path, cache: "Cache
     assert kept(small) == {}
 
 
-def test_files_that_no_generation_names_go_first(tmp_path: Path, cache: "Cache") -> None:
+def test_unreferenced_files_are_evicted_first(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=2000)
     (pinned,) = resolved(cache, there.uri)
     assert pages(pinned) == 2000
@@ -155,7 +155,7 @@ def test_files_that_no_generation_names_go_first(tmp_path: Path, cache: "Cache")
     assert pages(pinned) == 2000 and cache.fetched() == before
 
 
-def test_processes_that_ask_at_once_fetch_each_file_once(tmp_path: Path, cache: "Cache") -> None:
+def test_concurrent_processes_fetch_each_file_once(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=2000)
     (pinned,) = resolved(cache, there.uri)
     # All have begun when the first file comes, which takes some time.
@@ -187,7 +187,7 @@ def flipped(path: Path, at: int) -> None:
     path.write_bytes(content)
 
 
-def test_what_arrives_damaged_is_named_and_not_kept(tmp_path: Path, cache: "Cache") -> None:
+def test_damaged_downloads_are_reported_and_discarded(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=2000)
     (pinned,) = resolved(cache, there.uri)
     (segment,) = there.files()
@@ -232,7 +232,7 @@ def test_what_arrives_damaged_is_named_and_not_kept(tmp_path: Path, cache: "Cach
         pages(pinned)
 
 
-def test_damage_near_the_end_of_a_segment_fails_before_tasks_run(tmp_path: Path, cache: "Cache") -> None:
+def test_damage_near_a_segment_end_fails_before_tasks_run(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=5000)
     (segment,) = there.files()
     assert segment.stat().st_size > 2 * (64 << 10)
@@ -242,7 +242,7 @@ def test_damage_near_the_end_of_a_segment_fails_before_tasks_run(tmp_path: Path,
     assert there.uri in "".join(raised.value.__notes__)
 
 
-def test_a_table_that_begins_before_what_was_read_is_found(
+def test_metadata_longer_than_the_first_read_is_found(
     tmp_path: Path, cache: "Cache", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from simkeep.spark import seen
@@ -254,7 +254,7 @@ def test_a_table_that_begins_before_what_was_read_is_found(
     assert again.fingerprints == known.fingerprints == 5000
 
 
-def test_a_generation_that_is_being_carried_there_is_passed_over(tmp_path: Path, cache: "Cache") -> None:
+def test_incomplete_generation_is_skipped(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1")
     first = set(there.files())
     published(tmp_path, "w1", start=300)
@@ -267,7 +267,7 @@ def test_a_generation_that_is_being_carried_there_is_passed_over(tmp_path: Path,
         resolved(cache, there.uri, generation=2)
 
 
-def test_another_store_in_the_same_place_is_not_taken_for_it(tmp_path: Path, cache: "Cache") -> None:
+def test_replaced_store_at_the_same_uri_is_detected(tmp_path: Path, cache: "Cache") -> None:
     from simkeep.spark import pinned
 
     there = published(tmp_path, "w1")
@@ -291,7 +291,7 @@ def test_another_store_in_the_same_place_is_not_taken_for_it(tmp_path: Path, cac
         pages(after)
 
 
-def test_a_copy_that_is_damaged_in_the_cache_is_said_and_then_fetched_anew(tmp_path: Path, cache: "Cache") -> None:
+def test_damaged_cached_copy_is_reported_and_fetched_again(tmp_path: Path, cache: "Cache") -> None:
     from simkeep.spark import pinned
 
     there = published(tmp_path, "w1", pages=2000)
@@ -317,7 +317,7 @@ def test_a_copy_that_is_damaged_in_the_cache_is_said_and_then_fetched_anew(tmp_p
         assert pages(one) == 2000 and segment.read_bytes() == whole
 
 
-def test_a_fetch_that_is_killed_leaves_nothing_that_is_believed(tmp_path: Path, cache: "Cache") -> None:
+def test_killed_fetch_leaves_no_trusted_files(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=2000)
     later = published(tmp_path, "w1", pages=2000, start=2000)
     (pinned,) = resolved(cache, there.uri)
@@ -349,7 +349,7 @@ def test_a_fetch_that_is_killed_leaves_nothing_that_is_believed(tmp_path: Path, 
     assert sum(kept(cache).values()) == size(later) - (there.folder / "generations" / "0000000001").stat().st_size
 
 
-def test_a_full_disk_is_one_clear_error(tmp_path: Path, cache: "Cache") -> None:
+def test_full_disk_raises_one_clear_error(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=5000)
     (pinned,) = resolved(cache, there.uri)
     script = (
@@ -367,7 +367,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path, cache: "Cache") -> None:
     assert pages(pinned) == 5000
 
 
-def test_a_disk_that_is_smaller_than_the_cache_makes_room(
+def test_cache_evicts_files_when_the_disk_is_full(
     tmp_path: Path, cache: "Cache", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import errno
@@ -388,7 +388,7 @@ def test_a_disk_that_is_smaller_than_the_cache_makes_room(
     assert {Path(path).name for path in kept(cache)} == {path.name for path in other.folder.glob("*s/*")}
 
 
-def test_a_cache_that_others_may_write_is_refused(tmp_path: Path, cache: "Cache") -> None:
+def test_cache_writable_by_others_is_rejected(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=10)
     root = Path(cache.folder or "")
     (pinned,) = resolved(cache, there.uri)
@@ -415,7 +415,7 @@ def test_a_cache_that_others_may_write_is_refused(tmp_path: Path, cache: "Cache"
             pages(pinned._replace(name="once more"))
 
 
-def test_the_default_is_a_folder_of_ones_own(
+def test_default_cache_is_a_private_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from simkeep.spark import pinned
@@ -429,7 +429,7 @@ def test_the_default_is_a_folder_of_ones_own(
     pinned._close_idle(0)
 
 
-def test_names_that_leave_the_cache_are_refused(
+def test_file_names_outside_the_cache_are_rejected(
     tmp_path: Path, cache: "Cache", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = published(tmp_path, "w1", pages=10)
@@ -442,7 +442,7 @@ def test_names_that_leave_the_cache_are_refused(
         assert kept(cache) == {}
 
 
-def test_settings_are_those_of_the_session(spark: "SparkSession", settings: None, cache: "Cache") -> None:
+def test_settings_come_from_the_spark_session(spark: "SparkSession", settings: None, cache: "Cache") -> None:
     from simkeep.spark.cache import Cache
 
     assert Cache.of_session(spark) == cache

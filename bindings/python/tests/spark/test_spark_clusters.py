@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 
 @pytest.mark.parametrize(("rule", "part"), [("first-seen", 1 << 19), ("shortest-url", 8000)])
-def test_clusters_are_those_of_one_store_of_all_pages(
+def test_clusters_match_a_single_store(
     spark: "SparkSession",
     crawl: Crawl,
     rule: str,
@@ -38,7 +38,7 @@ def test_clusters_are_those_of_one_store_of_all_pages(
     assert {url: (leader, distance) for url, leader, distance in zip(*columns, strict=True)} == wanted
 
 
-def test_a_chain_is_decided_round_by_round(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chain_of_leaders_is_resolved_in_rounds(spark: "SparkSession", monkeypatch: pytest.MonkeyPatch) -> None:
     from simkeep.spark import leaders
     from simkeep.spark.leaders import led
 
@@ -58,7 +58,7 @@ def test_a_chain_is_decided_round_by_round(spark: "SparkSession", monkeypatch: p
     assert (none.count(), rounds) == (0, 0)
 
 
-def test_what_tasks_make_is_not_taken_for_small(
+def test_task_results_are_not_broadcast_as_small_tables(
     spark: "SparkSession", crawl: Crawl, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from simkeep.spark import Stores

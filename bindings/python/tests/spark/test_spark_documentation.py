@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 PAGE = Path(__file__).parents[4] / "docs" / "spark.md"
 
 
-def test_what_the_page_shows_runs(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
+def test_examples_on_the_page_run(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
     asked, tables, by_hand, in_sql = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.S | re.M)
     asked = asked.replace("/crawl/w*/", f"{crawl.paths[0].parent}/w*/").replace("parquet(\"", f"parquet(\"{tmp_path}/")
     names: dict[str, Any] = {"spark": spark, "queries": crawl.fingerprints[:100]}

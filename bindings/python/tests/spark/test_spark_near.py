@@ -28,7 +28,7 @@ def asked(stores: Any, queries: Any, k: int, limit: int | None) -> dict[int, tup
 
 
 @pytest.mark.parametrize(("k", "limit"), [(3, 16), (3, None), (0, 1), (7, 2)])
-def test_near_is_what_one_store_of_all_pages_says(
+def test_near_matches_a_single_store(
     spark: "SparkSession", crawl: Crawl, k: int, limit: int | None
 ) -> None:
     from simkeep.spark import Stores
@@ -47,7 +47,7 @@ def test_near_is_what_one_store_of_all_pages_says(
     assert len(found) == len(set(queries.tolist()))
 
 
-def test_queries_come_in_many_forms(spark: "SparkSession", crawl: Crawl) -> None:
+def test_queries_are_accepted_in_many_types(spark: "SparkSession", crawl: Crawl) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, f"{crawl.paths[0].parent}/w*")
@@ -60,7 +60,7 @@ def test_queries_come_in_many_forms(spark: "SparkSession", crawl: Crawl) -> None
     assert stores.near([0x0F0F]).collect() == []
 
 
-def test_a_fingerprint_of_very_many_pages_is_answered_and_said_to_be_cut(
+def test_answers_for_a_crowded_fingerprint_are_marked_incomplete(
     spark: "SparkSession", crawl: Crawl
 ) -> None:
     from simkeep.spark import Stores
@@ -73,7 +73,7 @@ def test_a_fingerprint_of_very_many_pages_is_answered_and_said_to_be_cut(
         assert {row.url for row in rows} == {near.url for near in whole.near(query, 0)}
 
 
-def test_wrong_queries_are_refused_before_anything_runs(spark: "SparkSession", crawl: Crawl) -> None:
+def test_invalid_queries_are_rejected_before_anything_runs(spark: "SparkSession", crawl: Crawl) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)

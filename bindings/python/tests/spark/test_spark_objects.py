@@ -107,7 +107,7 @@ def carried(crawl: Crawl, uri: str) -> None:
             fs.copy_files(str(path / part), f"{base}/{path.name}/{part}", fs.LocalFileSystem(), there)
 
 
-def test_an_object_store_is_asked_as_a_directory_is(
+def test_object_store_answers_like_a_directory(
     spark: "SparkSession", crawl: Crawl, bucket: str, settings: None, cache: "Cache"
 ) -> None:
     import numpy as np
@@ -146,7 +146,7 @@ def test_an_object_store_is_asked_as_a_directory_is(
     print(f"of {whole} bytes, {whole} were fetched cold, 0 warm, {fetched - whole} with room for {room}")
 
 
-def test_what_is_damaged_in_an_object_store_fails_the_job_with_its_name(
+def test_object_store_damage_fails_the_job_and_is_named(
     spark: "SparkSession", crawl: Crawl, bucket: str, settings: None, cache: "Cache"
 ) -> None:
     from pyarrow import fs

@@ -62,7 +62,7 @@ def moved(tmp_path: Path) -> tuple[list[Path], Path]:
     return paths, tmp_path / "last"
 
 
-def test_only_the_last_visit_of_a_page_counts_if_that_is_asked_for(
+def test_newest_overlap_option_keeps_the_last_visit(
     spark: "SparkSession", moved: tuple[list[Path], Path]
 ) -> None:
     from simkeep.spark import Stores
@@ -101,7 +101,7 @@ def test_only_the_last_visit_of_a_page_counts_if_that_is_asked_for(
         assert clustered == {page.url: page.leader for page in whole.clusters(2).by_page()}
 
 
-def test_pairs_with_new_fingerprints_are_of_pages_of_all_stores(
+def test_newest_overlap_option_rejects_pairs_with_new_fingerprints(
     spark: "SparkSession", moved: tuple[list[Path], Path]
 ) -> None:
     from simkeep.spark import Stores
@@ -112,7 +112,7 @@ def test_pairs_with_new_fingerprints_are_of_pages_of_all_stores(
         Stores(spark, moved[0], overlapping="last")  # type: ignore[arg-type]
 
 
-def test_stores_that_are_damaged_or_not_there_are_left_out_if_that_is_asked_for(
+def test_damaged_or_missing_stores_can_be_skipped(
     spark: "SparkSession", crawl: Crawl, tmp_path: Path
 ) -> None:
     from simkeep.spark import Stores

@@ -34,7 +34,7 @@ def sorted_pairs(frame: Any) -> Any:
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 7])
-def test_pairs_are_those_of_one_store_of_all_pages(spark: "SparkSession", crawl: Crawl, k: int) -> None:
+def test_pairs_match_a_join_of_all_fingerprints(spark: "SparkSession", crawl: Crawl, k: int) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)
@@ -44,7 +44,7 @@ def test_pairs_are_those_of_one_store_of_all_pages(spark: "SparkSession", crawl:
         assert np.array_equal(sorted_pairs(stores.pairs(k, ranges=ranges)), wanted)
 
 
-def test_pairs_of_bits_that_are_biased_and_of_a_value_that_is_everywhere(
+def test_pairs_are_exact_for_biased_and_repeated_fingerprints(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import simkeep.spark.pairs as module
@@ -70,7 +70,7 @@ def test_pairs_of_bits_that_are_biased_and_of_a_value_that_is_everywhere(
     assert np.array_equal(sorted_pairs(stores.pairs(3, ranges=2)), wanted)
 
 
-def test_pairs_that_mean_nothing_are_warned_of(
+def test_distance_with_many_chance_pairs_raises_a_warning(
     spark: "SparkSession", crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from simkeep.spark import Stores
@@ -81,7 +81,7 @@ def test_pairs_that_mean_nothing_are_warned_of(
 
 
 @pytest.mark.parametrize("limit", [1, 3, 1000])
-def test_pairs_are_cut_to_the_first_of_both_fingerprints(spark: "SparkSession", tmp_path: Path, limit: int) -> None:
+def test_pairs_are_limited_per_fingerprint(spark: "SparkSession", tmp_path: Path, limit: int) -> None:
     from simkeep.spark import Stores
 
     random = np.random.default_rng(13)
@@ -116,7 +116,7 @@ def test_pairs_are_cut_to_the_first_of_both_fingerprints(spark: "SparkSession", 
     assert {row.complete for row in rows} == ({True} if limit == 1000 else {True, False})
 
 
-def test_pairs_with_new_fingerprints_are_searched_for(spark: "SparkSession", crawl: Crawl) -> None:
+def test_pairs_with_new_fingerprints_match_the_join(spark: "SparkSession", crawl: Crawl) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)

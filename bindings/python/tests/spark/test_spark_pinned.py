@@ -28,7 +28,7 @@ def store(path: Path, to: Path, *fingerprints: int, epoch: str | None = None) ->
     return to
 
 
-def test_what_is_published_later_is_not_asked(spark: "SparkSession", tmp_path: Path) -> None:
+def test_later_generations_are_not_read(spark: "SparkSession", tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     to = store(tmp_path / "s", tmp_path / "w", 0xFF)
@@ -44,7 +44,7 @@ def test_what_is_published_later_is_not_asked(spark: "SparkSession", tmp_path: P
         Stores(spark, to, generation=True)
 
 
-def test_what_is_no_published_store_is_said(spark: "SparkSession", tmp_path: Path) -> None:
+def test_paths_without_a_published_store_are_rejected(spark: "SparkSession", tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     to = store(tmp_path / "s", tmp_path / "w", 0xFF)
@@ -66,7 +66,7 @@ def test_what_is_no_published_store_is_said(spark: "SparkSession", tmp_path: Pat
         Stores(spark, to, tasks=0)
 
 
-def test_a_page_in_two_stores_is_named(spark: "SparkSession", tmp_path: Path) -> None:
+def test_overlaps_list_pages_in_two_stores(spark: "SparkSession", tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     paths = []
@@ -90,7 +90,7 @@ def test_a_page_in_two_stores_is_named(spark: "SparkSession", tmp_path: Path) ->
     assert sorted(row.store for row in stores.near([0xFF]).collect()) == ["wa", "wa", "wb", "wb"]
 
 
-def test_epochs_go_by_their_names(spark: "SparkSession", tmp_path: Path) -> None:
+def test_epochs_are_selected_by_name(spark: "SparkSession", tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     one = store(tmp_path / "one", tmp_path / "w1", 0xFF, epoch="mine/1")
@@ -102,7 +102,7 @@ def test_epochs_go_by_their_names(spark: "SparkSession", tmp_path: Path) -> None
     assert Stores(spark, one, epoch="mine/1").near([0xFF]).count() == 1
 
 
-def test_another_store_in_the_same_place_is_not_taken_for_it(spark: "SparkSession", tmp_path: Path) -> None:
+def test_replaced_store_at_the_same_path_is_detected(spark: "SparkSession", tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     to = store(tmp_path / "s", tmp_path / "w", 0xFF)
@@ -117,7 +117,7 @@ def test_another_store_in_the_same_place_is_not_taken_for_it(spark: "SparkSessio
         workers.reader()
 
 
-def test_a_generation_that_came_before_its_files_is_passed_over(spark: "SparkSession", tmp_path: Path) -> None:
+def test_generation_without_its_files_is_skipped(spark: "SparkSession", tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     to = store(tmp_path / "s", tmp_path / "w", 0xFF)
@@ -129,7 +129,7 @@ def test_a_generation_that_came_before_its_files_is_passed_over(spark: "SparkSes
     assert (stores.pinned[0].generation, stores.near([0xFF]).count()) == (1, 1)
 
 
-def test_what_cannot_be_asked_is_said_before_anything_runs(spark: "SparkSession", tmp_path: Path) -> None:
+def test_invalid_arguments_are_rejected_before_anything_runs(spark: "SparkSession", tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, store(tmp_path / "s", tmp_path / "w", 0xFF))

@@ -17,7 +17,7 @@ pytest.importorskip("pyspark")
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-def test_a_plan_says_how_and_why_and_what_it_costs(spark: "SparkSession", crawl: Crawl) -> None:
+def test_plan_states_method_reason_and_cost(spark: "SparkSession", crawl: Crawl) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths, tasks=8)
@@ -35,7 +35,7 @@ def test_a_plan_says_how_and_why_and_what_it_costs(spark: "SparkSession", crawl:
     assert stores.plan("clusters").core_seconds > pairs.core_seconds
 
 
-def test_new_fingerprints_are_said_to_cost_more_when_they_do() -> None:
+def test_plan_says_when_new_fingerprints_cost_more_than_a_join() -> None:
     from simkeep.spark import plan
 
     stores = [100_000_000] * 80
@@ -43,7 +43,7 @@ def test_new_fingerprints_are_said_to_cost_more_when_they_do() -> None:
     assert "ask for all pairs" in plan("pairs", stores, new=4_000_000_000).why
 
 
-def test_what_is_small_is_done_by_few_tasks(spark: "SparkSession", crawl: Crawl) -> None:
+def test_small_work_uses_few_tasks(spark: "SparkSession", crawl: Crawl) -> None:
     from simkeep.spark import Stores, plan
     from simkeep.spark.places import together
 
@@ -68,7 +68,7 @@ def test_what_is_small_is_done_by_few_tasks(spark: "SparkSession", crawl: Crawl)
     assert plan("pairs", [10_000_000] * 4, tasks=2).tasks == 2 * 4 + 20
 
 
-def test_costs_on_paper_are_of_the_size_that_was_computed_by_hand() -> None:
+def test_estimated_costs_match_hand_computed_values() -> None:
     from simkeep.spark import plan
 
     stores = [100_000_000] * 80
@@ -110,7 +110,7 @@ def test_the_page_shows_the_computed_costs() -> None:
     assert shown in page, shown
 
 
-def test_what_cannot_be_planned_is_refused() -> None:
+def test_invalid_plans_are_rejected() -> None:
     from simkeep.spark import plan
 
     wrongs: list[tuple[Callable[[], object], str]] = [
@@ -128,7 +128,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
             wrong()
 
 
-def test_parts_of_clusters_grow_until_their_blobs_would_be_tiny() -> None:
+def test_cluster_part_count_grows_until_blobs_become_tiny() -> None:
     from simkeep.spark.clusters import parts_of
 
     assert [parts_of(count, 4) for count in (1, 4 << 20, 1 << 30, 1 << 34, 1 << 38)] == [4, 8, 2048, 8192, 32768]

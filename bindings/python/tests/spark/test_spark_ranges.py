@@ -71,7 +71,7 @@ def ranges(*of: tuple[str, str, Any]) -> Any:
 
 @settings(max_examples=300, deadline=None)
 @given(url=URLS, cut=st.integers(0, 40), more=st.sampled_from(["", "", *PATHS, "x", "com", ".", ":", "0"]))
-def test_no_url_that_begins_with_a_text_is_outside_its_range(url: str, cut: int, more: str) -> None:
+def test_urls_with_a_prefix_are_inside_its_range(url: str, cut: int, more: str) -> None:
     prefix = url[: cut or len(url)]
     for whole in (url, prefix + more, prefix):
         assert within(whole, ranges(("url", "starts with", prefix))) == 1
@@ -79,7 +79,7 @@ def test_no_url_that_begins_with_a_text_is_outside_its_range(url: str, cut: int,
 
 @settings(max_examples=300, deadline=None)
 @given(url=URLS, others=st.lists(URLS, max_size=3))
-def test_no_url_is_outside_the_ranges_of_itself_and_of_its_host(url: str, others: list[str]) -> None:
+def test_urls_are_inside_their_own_and_their_hosts_range(url: str, others: list[str]) -> None:
     from simkeep.spark.hosts import host
 
     assert within(url, ranges(("url", "=", url))) == 1
@@ -94,7 +94,7 @@ def test_no_url_is_outside_the_ranges_of_itself_and_of_its_host(url: str, others
 
 @settings(max_examples=300, deadline=None)
 @given(urls=st.lists(URLS, max_size=8))
-def test_a_column_of_hosts_has_what_the_order_of_pages_takes_for_the_host(urls: list[str]) -> None:
+def test_host_column_agrees_with_surt_order(urls: list[str]) -> None:
     from simkeep.spark.hosts import host, hosts
 
     found = hosts(pa.array(urls, pa.string()))
@@ -113,7 +113,7 @@ def test_a_column_of_hosts_has_what_the_order_of_pages_takes_for_the_host(urls: 
             assert name in "".join(of.lower() if of.isascii() else of for of in url)
 
 
-def test_hosts_are_as_urls_have_them() -> None:
+def test_hosts_are_extracted_from_urls() -> None:
     from simkeep.spark.hosts import host, hosts
 
     wanted = {
@@ -140,7 +140,7 @@ def test_hosts_are_as_urls_have_them() -> None:
     assert hosts(pa.array([], pa.string())).to_pylist() == []
 
 
-def test_ranges_are_narrow() -> None:
+def test_ranges_exclude_other_urls() -> None:
     for wanted, outside in [
         (("url", "starts with", "https://example.com/a"), ["https://example.com/b", "https://example.com/", "urn:a"]),
         (("url", "starts with", "https://example.com/a/"), ["https://example.com/a", "https://example.com/a-b"]),
@@ -172,7 +172,7 @@ def test_ranges_are_narrow() -> None:
     assert len(many) == 1 and within("https://f.example/", many) == 0
 
 
-def test_what_is_not_certain_is_not_narrowed() -> None:
+def test_uncertain_filters_do_not_narrow() -> None:
     for wanted in [
         *(("url", "starts with", of) for of in ("", "h", "https", "https:", "https:/", "https://", "https://exam")),
         *(("url", "starts with", of) for of in ("https://example.com", "https://u@", "https://e:80", "file:", "\n")),
@@ -191,7 +191,7 @@ def test_what_is_not_certain_is_not_narrowed() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(urls=st.sets(URLS, min_size=1, max_size=40), data=st.data())
-def test_a_scan_of_the_ranges_finds_what_a_filter_of_all_pages_finds(
+def test_scanned_ranges_match_a_full_filter(
     tmp_path_factory: pytest.TempPathFactory, urls: set[str], data: st.DataObject
 ) -> None:
     from simkeep.spark.hosts import host
@@ -226,7 +226,7 @@ def test_a_scan_of_the_ranges_finds_what_a_filter_of_all_pages_finds(
             assert set(found) == {url for url, value in values if value is not None and holds[of[1]](value, of[2])}
 
 
-def test_filters_that_are_none_are_refused() -> None:
+def test_invalid_filters_are_rejected() -> None:
     at = datetime(2024, 5, 1, tzinfo=UTC)
     for wrong, error, message in [
         (("u", "=", 1), ValueError, "there is no column u; there are store, url"),
@@ -251,7 +251,7 @@ def test_filters_that_are_none_are_refused() -> None:
             filters(wrong)  # type: ignore[arg-type]
 
 
-def test_filters_are_the_same_after_a_way_through_text() -> None:
+def test_filters_round_trip_through_text() -> None:
     from simkeep.spark.filters import packed, unpacked
     from simkeep.spark.tables import PAGES, VISITS
 
@@ -279,7 +279,7 @@ def test_filters_are_the_same_after_a_way_through_text() -> None:
             unpacked(text, VISITS)
 
 
-def test_a_filter_holds_as_in_sql() -> None:
+def test_filters_follow_sql_semantics() -> None:
     times = [datetime(2024, 5, 1, tzinfo=UTC), None, datetime(2024, 5, 2, tzinfo=UTC)]
     columns = {
         "status": pa.array([200, None, 404], pa.int32()),

@@ -96,7 +96,7 @@ def test_a_table_is_read_by_its_path(spark: "SparkSession", crawl: Crawl, small:
     assert {simkeep.route(f"https://{host}/", STORES) for host in hosts} == {0}
 
 
-def test_each_row_has_what_the_store_says(spark: "SparkSession", small: Small) -> None:
+def test_rows_match_the_store(spark: "SparkSession", small: Small) -> None:
     from simkeep.spark.hosts import host
 
     found = {row.url: row.asDict() for row in loaded(spark, small.paths).collect()}
@@ -163,7 +163,7 @@ def held(frame: "DataFrame", conditions: list[str]) -> list[list[str]]:
     return [sorted(row.url for row in rows if row[n + 1]) for n in range(len(conditions))]
 
 
-def test_filters_leave_what_spark_would(spark: "SparkSession", small: Small) -> None:
+def test_filters_agree_with_spark(spark: "SparkSession", small: Small) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, small.paths)
@@ -178,7 +178,7 @@ def test_filters_leave_what_spark_would(spark: "SparkSession", small: Small) -> 
 
 
 @pytest.mark.usefixtures("zone")
-def test_times_are_compared_whatever_the_time_zone(spark: "SparkSession", small: Small) -> None:
+def test_time_filters_work_in_any_time_zone(spark: "SparkSession", small: Small) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, small.paths)
@@ -196,7 +196,7 @@ def test_times_are_compared_whatever_the_time_zone(spark: "SparkSession", small:
     assert sorted_rows(at) == sorted_rows(stores.visits().where(f"at < '{local[1]}'"))
 
 
-def test_what_is_narrow_is_read_in_few_ranges(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_filters_read_few_ranges(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
     from simkeep.spark import source
     from simkeep.spark.filters import checked
     from simkeep.spark.pinned import pinned
@@ -238,7 +238,7 @@ def test_what_is_narrow_is_read_in_few_ranges(crawl: Crawl, monkeypatch: pytest.
     assert ranges(("url", "starts with", "https://host-3.example/"), tasks=4) == (of_host, 4 - 1 + 6)
 
 
-def test_columns_are_those_that_are_named(spark: "SparkSession", small: Small) -> None:
+def test_only_named_columns_are_read(spark: "SparkSession", small: Small) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, small.paths)
@@ -265,7 +265,7 @@ def test_columns_are_those_that_are_named(spark: "SparkSession", small: Small) -
         wrong.collect()
 
 
-def test_wrong_options_are_refused_when_a_table_is_loaded(spark: "SparkSession", small: Small) -> None:
+def test_invalid_options_are_rejected_on_load(spark: "SparkSession", small: Small) -> None:
     for options, message in [
         ({"table": "page"}, "the option table must be pages or visits, not page"),
         ({"colums": "url"}, "there is no option colums; there are table, path"),
@@ -287,7 +287,7 @@ def test_wrong_options_are_refused_when_a_table_is_loaded(spark: "SparkSession",
         spark.read.format("simkeep").load()
 
 
-def test_a_table_is_of_the_generations_that_there_were_when_it_was_loaded(
+def test_table_is_pinned_to_generations_at_load_time(
     spark: "SparkSession", small: Small, tmp_path: Path
 ) -> None:
     assert small
@@ -350,13 +350,13 @@ def pushing(spark: "SparkSession") -> Iterator[None]:
     "upper(host) = 'EXAMPLE.COM' and not (url like 'https%') and digest <> X'00'",
     "store <> 'w0' or store = 'w0'",
 ])
-def test_filters_of_spark_lose_no_row(spark: "SparkSession", small: Small, where: str) -> None:
+def test_pushed_down_filters_lose_no_row(spark: "SparkSession", small: Small, where: str) -> None:
     wanted = sorted_rows(loaded(spark, small.paths).where(where))
     assert sorted_rows(loaded(spark, small.paths, pushdown="true").where(where)) == wanted
     assert bool(wanted) == (where != "host not in ('a', null)")
 
 
-def test_filters_of_spark_narrow_what_is_read(small: Small) -> None:
+def test_pushed_down_filters_narrow_the_read(small: Small) -> None:
     datasource = pytest.importorskip("pyspark.sql.datasource")
     if not hasattr(datasource, "EqualTo"):
         pytest.skip("Spark 4.0 keeps its filters to itself")
@@ -383,7 +383,7 @@ def test_filters_of_spark_narrow_what_is_read(small: Small) -> None:
 
 
 @pytest.mark.usefixtures("pushing")
-def test_spark_still_mixes_the_filters_of_several_uses_up(spark: "SparkSession", small: Small) -> None:
+def test_spark_still_mixes_up_filters_of_two_reads(spark: "SparkSession", small: Small) -> None:
     """If this fails, Spark has mended it: tables can take its filters by default from this version on."""
     from pyspark import __version__
 

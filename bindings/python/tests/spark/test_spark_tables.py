@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-def test_pages_go_to_parquet_and_back_into_a_store(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
+def test_visits_round_trip_through_parquet(spark: "SparkSession", crawl: Crawl, tmp_path: Path) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)
@@ -33,7 +33,7 @@ def test_pages_go_to_parquet_and_back_into_a_store(spark: "SparkSession", crawl:
             assert (one.first, one.last.fingerprint) == (other.first, other.last.fingerprint)
 
 
-def test_pages_are_those_of_all_stores(spark: "SparkSession", crawl: Crawl) -> None:
+def test_pages_cover_all_stores(spark: "SparkSession", crawl: Crawl) -> None:
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["cache", "settings"]
 
 
-def test_a_copy_whose_damage_comes_by_a_stream_is_fetched_anew(tmp_path: Path, cache: "Cache") -> None:
+def test_damage_found_while_streaming_triggers_a_refetch(tmp_path: Path, cache: "Cache") -> None:
     from simkeep import partition
     from simkeep.spark import pinned
 
@@ -56,7 +56,7 @@ def test_a_copy_whose_damage_comes_by_a_stream_is_fetched_anew(tmp_path: Path, c
     assert pages(one) == 2000
 
 
-def test_another_generation_that_is_damaged_is_none_of_a_pinned_one(tmp_path: Path, cache: "Cache") -> None:
+def test_damage_in_another_generation_does_not_affect_a_pinned_one(tmp_path: Path, cache: "Cache") -> None:
     from simkeep.spark import pinned
 
     there = published(tmp_path, "w1")
@@ -69,7 +69,7 @@ def test_another_generation_that_is_damaged_is_none_of_a_pinned_one(tmp_path: Pa
     assert pages(here) == 300
 
 
-def test_what_is_read_stays_when_the_same_generation_is_fetched_once_more(tmp_path: Path, cache: "Cache") -> None:
+def test_generation_stays_readable_after_refetch(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1")
     (one,) = resolved(cache, there.uri)
     local = cache.opened()
@@ -89,7 +89,7 @@ def test_what_is_read_stays_when_the_same_generation_is_fetched_once_more(tmp_pa
     assert local._shrink(0) and not copy.exists()
 
 
-def test_what_is_wrong_with_a_machine_is_not_wrong_with_a_store(tmp_path: Path) -> None:
+def test_machine_errors_are_not_reported_as_store_damage(tmp_path: Path) -> None:
     from simkeep.spark.cache import Cache
     from simkeep.spark.sound import _checked
 
@@ -120,7 +120,7 @@ def test_ambiguous_store_names_are_rejected(tmp_path: Path) -> None:
     assert shown("s3://AKIA:secret@bucket/w") == "s3://bucket/w"
 
 
-def test_workers_of_another_version_or_without_simkeep_are_named_before_tasks_start(
+def test_workers_with_wrong_or_missing_simkeep_fail_before_tasks_start(
     spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from weakref import WeakSet
