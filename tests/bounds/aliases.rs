@@ -37,7 +37,7 @@ fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
 const BESIDE_BYTES: usize = 24 << 20;
 
 #[test]
-fn a_large_site_takes_the_memory_that_it_may_and_is_sampled() {
+fn large_site_is_sampled_within_its_memory_limit() {
     const PAGES: u64 = 100_000;
     let _alone = alone();
     let pages = (0..PAGES).flat_map(|page| {
@@ -64,7 +64,7 @@ fn a_large_site_takes_the_memory_that_it_may_and_is_sampled() {
 
 /// URLs as long as they may be, with as many parameters as fit, all of other names.
 #[test]
-fn urls_of_a_thousand_parameters_take_little_more_time_than_their_bytes() {
+fn urls_with_a_thousand_parameters_cost_linear_time() {
     let _alone = alone();
     let all = up_to(4000).max(500);
     let pages = (0..all).map(|page| {

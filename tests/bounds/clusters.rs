@@ -65,7 +65,7 @@ fn most(pages: u64) -> usize {
 }
 
 #[test]
-fn clusters_take_the_memory_that_they_are_given() {
+fn clusters_stay_within_their_memory_limit() {
     let _alone = alone();
     let [few, many] = [60_000, 240_000].map(most);
     assert!(few < MEMORY_BYTES + BESIDE_BYTES, "{few}");
@@ -101,7 +101,7 @@ fn most_for_texts(pages: u64) -> usize {
 }
 
 #[test]
-fn texts_decide_in_the_memory_that_is_given_and_two_bits_a_page() {
+fn clustering_by_text_stays_within_its_memory_limit() {
     let _alone = alone();
     let pages = up_to(80_000).max(10_000);
     let [few, many] = [pages / 4, pages].map(most_for_texts);
@@ -110,7 +110,7 @@ fn texts_decide_in_the_memory_that_is_given_and_two_bits_a_page() {
 }
 
 #[test]
-fn a_place_for_scratch_files_that_is_not_there_is_an_error_that_names_it() {
+fn missing_scratch_directory_is_named() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let store = store(dir.path(), strangers(60_000));
@@ -131,7 +131,7 @@ fn took(view: &Snapshot, k: u32) -> Duration {
 }
 
 #[test]
-fn crowds_and_chains_cost_little_more_than_strangers() {
+fn dense_clusters_and_chains_cost_little_more_than_random_pages() {
     let _alone = alone();
     let pages = up_to(8_000).max(4_000);
     let of = |k: u32, fingerprints: Box<dyn Iterator<Item = u64>>| {

@@ -34,7 +34,7 @@ fn opening(epochs: u32) -> Duration {
 
 /// 24 times as many would take hundreds of times as long if a section were sought among all of them.
 #[test]
-fn opening_takes_time_in_proportion_to_epochs() {
+fn opening_takes_time_linear_in_epochs() {
     let _alone = alone();
     let (few, many) = (opening(500), opening(12_000));
     eprintln!("500 epochs: {few:?}; 12,000: {many:?}");
@@ -71,7 +71,7 @@ fn visit_of_mirrors(visits: i64, with_digests: bool) -> Duration {
 }
 
 #[test]
-fn copies_with_long_histories_are_observed_about_as_soon_as_others() {
+fn copies_with_long_histories_are_observed_as_fast_as_others() {
     let _alone = alone();
     for with_digests in [false, true] {
         let [few, many] = [16, 2000].map(|visits| visit_of_mirrors(visits, with_digests));
@@ -98,7 +98,7 @@ fn latest(visits: i64) -> Duration {
 }
 
 #[test]
-fn a_page_that_is_visited_very_often_is_asked_for_as_soon_before_it_is_sealed() {
+fn unsealed_page_with_many_visits_is_read_as_fast() {
     let _alone = alone();
     let [few, many] = [1000, 32_000].map(latest);
     eprintln!("1,000 visits: {few:?}, 32,000: {many:?}");

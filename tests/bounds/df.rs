@@ -36,7 +36,7 @@ fn document(choice: &mut impl FnMut(u64) -> u64, text: &mut String) {
 }
 
 #[test]
-fn very_many_documents_are_counted_in_bounded_memory() {
+fn many_documents_are_counted_in_bounded_memory() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.df");

@@ -88,7 +88,7 @@ fn times(step: Step) -> (f64, f64) {
 }
 
 #[test]
-fn very_many_forgotten_prefixes_cost_little_more_each_than_few() {
+fn many_forgotten_prefixes_cost_little_more_each_than_few() {
     let _alone = alone();
     /// How often it is tried: what else the machine does costs now this, now that.
     const TRIES: usize = 4;

@@ -34,7 +34,7 @@ fn observe(store: &Store, from: u64, pages: u64) {
 }
 
 #[test]
-fn what_is_sealed_while_others_are_merged_leaves_memory() {
+fn sealing_during_a_merge_frees_the_memtable() {
     const PAGES: u64 = 10_000;
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ const MEMORY_BYTES: usize = 8 << 20;
 const BUFFERS_BYTES: usize = 24 << 20;
 
 #[test]
-fn a_merge_of_four_times_as_many_pages_takes_little_more_memory() {
+fn merging_four_times_the_pages_takes_little_more_memory() {
     let _alone = alone();
     let [few, many] = [100_000, 400_000].map(merge);
     println!("{few} bytes, and {many} for four times the pages");

@@ -65,7 +65,7 @@ fn read(records: u64) -> usize {
 }
 
 #[test]
-fn a_sitemap_of_any_size_is_read_in_the_same_memory() {
+fn sitemap_of_any_size_is_read_in_constant_memory() {
     let _alone = alone();
     let (small, large) = (read(2_000), read(200_000));
     assert!(large < 2 << 20, "{large}");
@@ -74,7 +74,7 @@ fn a_sitemap_of_any_size_is_read_in_the_same_memory() {
 
 #[test]
 #[ignore = "takes a minute"]
-fn a_sitemap_of_a_gigabyte_is_read_in_the_same_memory() {
+fn sitemap_of_a_gigabyte_is_read_in_constant_memory() {
     let _alone = alone();
     let mut sitemap = sitemap(6_000_000);
     assert!(io::copy(&mut sitemap, &mut io::sink()).unwrap() > 1 << 30);
@@ -83,7 +83,7 @@ fn a_sitemap_of_a_gigabyte_is_read_in_the_same_memory() {
 }
 
 #[test]
-fn hints_take_a_few_bytes_each_and_none_if_they_are_known() {
+fn hints_take_few_bytes_each_and_duplicates_none() {
     const PAGES: u64 = 1_000_000;
     let _alone = alone();
     let store = create(&SimDisk::new(), small());

@@ -86,7 +86,7 @@ fn next_visit(store: &Store, visits: i64) -> Duration {
 }
 
 #[test]
-fn a_million_versions_of_one_page_cost_the_next_visit_nothing() {
+fn a_million_versions_do_not_slow_the_next_visit() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let options = Options::default().durability(Durability::OnFlush);
@@ -206,7 +206,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
 }
 
 #[test]
-fn a_million_pages_with_one_fingerprint_are_searched_as_soon_as_others() {
+fn a_million_equal_fingerprints_do_not_slow_a_search() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
@@ -232,7 +232,7 @@ fn a_million_pages_with_one_fingerprint_are_searched_as_soon_as_others() {
 }
 
 #[test]
-fn pages_with_one_fingerprint_are_observed_as_soon_as_others() {
+fn equal_fingerprints_do_not_slow_observations() {
     let _alone = alone();
     let dir = tempfile::tempdir().unwrap();
     let options = Options::default().durability(Durability::OnFlush);
@@ -263,7 +263,7 @@ fn pages_with_one_fingerprint_are_observed_as_soon_as_others() {
 
 /// Each thread's clock runs backwards, and none agrees with another.
 #[test]
-fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
+fn clocks_running_backwards_give_the_histories_of_the_model() {
     let _alone = alone();
     const THREADS: i64 = 64;
     const PAGES: u64 = 8;
@@ -327,7 +327,7 @@ fn histories_of_clocks_that_run_backwards_are_those_of_the_model() {
 
 /// With `SIMKEEP_NARROW_HASHES` in the environment nearly all hashes are equal: the URL decides.
 #[test]
-fn pages_with_colliding_hashes_stay_distinct() {
+fn pages_whose_hashes_collide_stay_distinct() {
     let _alone = alone();
     let disk = SimDisk::new();
     let options = small().memtable_observations(4_000).near_limit(0);

@@ -228,7 +228,7 @@ const TIB: u64 = 1 << 40;
 /// A length is no reason to take memory, also where the file is as long: it costs nobody anything to
 /// make one.
 #[test]
-fn memory_does_not_grow_with_the_length_of_a_sparse_file() {
+fn memory_does_not_grow_with_a_sparse_file() {
     let _alone = alone();
     let Some(sparse) = Sparse::new(TIB) else { return };
     // All of the file is the table: nothing but sections, or nothing but roots.
@@ -245,7 +245,7 @@ fn memory_does_not_grow_with_the_length_of_a_sparse_file() {
 /// The section table holds, and says of a section that it is long. All of that is read, so it is
 /// shorter than the file above.
 #[test]
-fn memory_does_not_grow_with_the_length_of_a_sparse_section() {
+fn memory_does_not_grow_with_a_sparse_section() {
     let _alone = alone();
     let sound = Segment::read(&golden(Name::Segment(SEGMENTS[2])));
     for kind in [1, 8] {
@@ -274,7 +274,7 @@ fn memory_does_not_grow_with_the_length_of_a_sparse_section() {
 
 /// A million empty sections, with valid checksums.
 #[test]
-fn a_million_empty_sections_are_opened_in_under_a_second() {
+fn a_million_empty_sections_open_within_a_second() {
     let _alone = alone();
     let id = SEGMENTS[2];
     let sound = Segment::read(&golden(Name::Segment(id)));
@@ -305,7 +305,7 @@ fn a_million_empty_sections_are_opened_in_under_a_second() {
 
 /// A page of redb's is as large as its number says, and that may say 4 GiB and more.
 #[test]
-fn memory_does_not_grow_with_the_number_of_a_page_of_the_catalog() {
+fn memory_does_not_grow_with_the_redb_page_order() {
     let _alone = alone();
     let sound = Catalog::read(&golden(Name::Catalog)).write();
     // The roots of both slots, and the upper five bits of their numbers.

@@ -88,7 +88,7 @@ fn mirrors_are_found_in_bounded_memory() {
 /// What is promised of a web of ten million pages: by hand, since it takes minutes to make.
 #[test]
 #[ignore = "loads ten million pages"]
-fn mirrors_among_ten_million_pages() {
+fn mirrors_among_ten_million_pages_in_bounded_memory() {
     let _alone = alone();
     let (_dir, store) = store();
     let since = Instant::now();

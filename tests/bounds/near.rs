@@ -12,7 +12,7 @@ use simkeep_testing::{create, ms, small};
 
 /// All pages have the same content, or each content is that of two pages.
 #[test]
-fn pages_that_others_lead_wait_in_bounded_memory() {
+fn near_duplicates_of_leaders_wait_in_bounded_memory() {
     let _alone = alone();
     let pages = up_to(40_000).max(10_000);
     for contents in [1, pages / 2] {

@@ -10,7 +10,7 @@ use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::{create, ms, small};
 
 #[test]
-fn a_million_rules_take_little_time_for_a_page_and_bounded_memory() {
+fn a_million_rules_are_matched_fast_in_bounded_memory() {
     const RULES: usize = 1_000_000;
     let _alone = alone();
     let text = |nth: usize| format!("host{}.example/section{}", nth / 10, nth % 10);
@@ -33,7 +33,7 @@ fn a_million_rules_take_little_time_for_a_page_and_bounded_memory() {
 }
 
 #[test]
-fn a_million_rules_are_found_in_a_store_in_little_time() {
+fn a_million_rules_are_looked_up_fast_in_a_store() {
     const RULES: u64 = 1_000_000;
     let _alone = alone();
     let text = |nth: u64| format!("host{nth}.example/section");
@@ -68,7 +68,7 @@ fn a_million_rules_are_found_in_a_store_in_little_time() {
 }
 
 #[test]
-fn rules_within_rules_take_no_longer_for_a_page() {
+fn nested_rules_take_no_longer_per_page() {
     let _alone = alone();
     let deepest = 4000;
     let path = |depth: usize| format!("example.com{}", "/x".repeat(depth));

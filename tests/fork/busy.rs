@@ -98,7 +98,7 @@ fn child(n: u64, store: &Store, reader: &Reader, path: &Path, acknowledged: &[At
 }
 
 #[test]
-fn children_of_a_busy_store_harm_nothing_and_keep_nothing() {
+fn forked_children_do_not_disturb_a_busy_store() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap().join("crawl.simkeep");
     let store = Store::create(&path, options()).unwrap();
@@ -166,7 +166,7 @@ fn children_of_a_busy_store_harm_nothing_and_keep_nothing() {
 }
 
 #[test]
-fn a_child_that_drops_a_quiet_store_closes_its_files() {
+fn child_that_drops_an_idle_store_closes_its_files() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap().join("crawl.simkeep");
     for background in [false, true] {

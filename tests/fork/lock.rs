@@ -34,7 +34,7 @@ fn a_refused_open_names_the_holder_of_the_lock() {
 }
 
 #[test]
-fn a_child_that_let_go_does_not_have_the_lock_of_a_parent_that_was_killed() {
+fn child_that_dropped_the_store_frees_a_killed_parents_lock() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let ready = dir.path().join("ready");
@@ -63,7 +63,7 @@ fn a_child_that_let_go_does_not_have_the_lock_of_a_parent_that_was_killed() {
 }
 
 #[test]
-fn a_child_that_ends_or_lets_go_leaves_the_lock_to_its_parent() {
+fn child_that_exits_or_drops_leaves_the_parents_lock() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();

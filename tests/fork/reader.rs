@@ -25,7 +25,7 @@ fn ask(reader: &Reader) {
 }
 
 #[test]
-fn a_reader_goes_on_in_a_child_that_was_forked_while_other_threads_searched() {
+fn reader_works_in_a_child_forked_during_searches() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();
@@ -65,7 +65,7 @@ fn a_reader_goes_on_in_a_child_that_was_forked_while_other_threads_searched() {
 }
 
 #[test]
-fn a_reader_is_refreshed_in_a_child_while_other_threads_read_what_it_has() {
+fn reader_refreshes_in_a_child_forked_during_reads() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();

@@ -24,7 +24,7 @@ fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
 /// Pages of a thousand hosts, each with one rule that nearly all of its twenty pairs obey, and one that
 /// fewer do.
 #[test]
-fn planted_rules_with_exceptions_are_found_above_the_share_and_none_below() {
+fn planted_rules_above_the_ratio_are_found_and_no_others() {
     const PAIRS: u64 = 20;
     let kinds: [(&str, Option<&str>); 9] = [
         ("scheme", Some("https")),
@@ -118,7 +118,7 @@ fn no_aliases_are_reported_where_there_are_none() {
 
 /// A sample has of each rule the groups that a hash draws: no other ones, and each as it is among all.
 #[test]
-fn a_sampled_site_tells_of_some_groups_what_all_tell() {
+fn sampled_site_reports_a_subset_of_the_exact_groups() {
     let store = store();
     let epoch = store.snapshot().near_epoch();
     let pages: Vec<String> = (0..4000)

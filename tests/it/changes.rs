@@ -64,7 +64,7 @@ fn found(seen: &[Seen]) -> Option<Found> {
 const WORD: Seen = Seen::NotModified { digest: None };
 
 #[test]
-fn contents_are_compared_by_digest_and_by_distance() {
+fn contents_are_compared_by_digest_and_distance() {
     let seen = |bits, name| content(FIRST, bits, name);
     assert_eq!(found(&[seen(0, 1)]), None);
     assert_eq!(found(&[seen(0, 1), seen(50, 1)]), Some(Found::Unchanged));
@@ -77,7 +77,7 @@ fn contents_are_compared_by_digest_and_by_distance() {
 }
 
 #[test]
-fn what_is_near_one_of_the_last_versions_is_a_return() {
+fn content_near_a_recent_version_is_a_return() {
     let seen = |bits, name| content(FIRST, bits, name);
     assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(2, 3)]), Some(Found::Returned(Some(18))));
     assert_eq!(found(&[seen(0, 1), seen(20, 2), seen(10, 1)]), Some(Found::Returned(Some(10))));
@@ -91,7 +91,7 @@ fn what_is_near_one_of_the_last_versions_is_a_return() {
 }
 
 #[test]
-fn without_a_distance_there_is_no_evidence() {
+fn contents_without_a_distance_are_not_compared() {
     let (first, second) = (content(FIRST, 0, 1), content(SECOND, 30, 2));
     assert_eq!(found(&[first, second]), None);
     assert_eq!(found(&[first, content(FIRST, 99, 2)]), None);
@@ -118,7 +118,7 @@ fn contents_without_a_fingerprint_are_compared_by_digest() {
 }
 
 #[test]
-fn pages_go_and_come_back() {
+fn gone_and_returning_pages_count_as_changes() {
     let seen = |bits| content(FIRST, bits, 0);
     let (a, b) = (seen(0), seen(30));
     assert_eq!(found(&[a, WORD]), Some(Found::Unchanged));
@@ -136,7 +136,7 @@ fn pages_go_and_come_back() {
 }
 
 #[test]
-fn a_change_is_dated_between_the_visits() {
+fn change_is_dated_between_its_visits() {
     let at = |time, bits, modified| {
         Entry::Visit(Visit { time, seen: content(FIRST, bits, 0), status: None, modified })
     };
@@ -150,7 +150,7 @@ fn a_change_is_dated_between_the_visits() {
 }
 
 #[test]
-fn visits_at_one_time_are_one() {
+fn visits_at_one_time_count_once() {
     let at = |time, bits| {
         Entry::Visit(Visit { time, seen: content(FIRST, bits, 0), status: None, modified: None })
     };
@@ -164,7 +164,7 @@ fn visits_at_one_time_are_one() {
 /// Two visits of one time and digest are two entries, and what is restated of the content is restated of
 /// both.
 #[test]
-fn what_is_restated_of_two_visits_of_one_time_counts_for_the_first_in_histories_too() {
+fn restatement_counts_for_the_first_of_two_equal_visits() {
     for name in [0, 1] {
         let store = Store::create(on(&SimDisk::new()), small()).unwrap();
         store.register_epoch(EPOCHS[1], Role::Both).unwrap();
@@ -189,7 +189,7 @@ fn what_is_restated_of_two_visits_of_one_time_counts_for_the_first_in_histories_
 }
 
 #[test]
-fn at_128_comparisons_all_is_halved() {
+fn counts_are_halved_at_128_comparisons() {
     let epochs = epochs(Role::Both);
     let day = 86_400_000;
     let at = |n: i64| {
@@ -220,7 +220,7 @@ fn agrees(store: &Store) -> Changes {
 }
 
 #[test]
-fn late_visits_count_in_their_places_before_and_after_they_are_sealed() {
+fn late_visits_count_in_order_before_and_after_sealing() {
     let store = Store::create(on(&SimDisk::new()), small().memtable_observations(1000)).unwrap();
     let observe = |times: &[i64]| {
         for time in times {
@@ -256,7 +256,7 @@ fn late_visits_count_in_their_places_before_and_after_they_are_sealed() {
 }
 
 #[test]
-fn what_is_restated_counts_behind_a_weight_of_another_time() {
+fn restatement_counts_after_a_weight_of_another_time() {
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
     let other = store.register_epoch(EPOCHS[1], Role::Change).unwrap();
     for (time, fingerprint, restated) in [(0, 0, 0), (1000, 0, u64::MAX)] {
@@ -271,7 +271,7 @@ fn what_is_restated_counts_behind_a_weight_of_another_time() {
 }
 
 #[test]
-fn a_merge_that_leaves_the_oldest_out_keeps_how_pages_change() {
+fn partial_merge_keeps_the_change_counts() {
     let options = small().memtable_observations(1000).merge_fanout(2);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     for round in 0..9 {
@@ -325,7 +325,7 @@ fn entries() -> impl Strategy<Value = BTreeSet<Entry>> {
 
 proptest! {
     #[test]
-    fn any_history_is_the_sum_of_its_comparisons(
+    fn change_counts_sum_over_all_comparisons(
         all in entries(),
         role in prop_oneof![Just(Role::Both), Just(Role::Near), Just(Role::Change)],
         minor in 0..64_u32,

@@ -48,7 +48,7 @@ fn bytes(disk: &SimDisk) -> u64 {
 }
 
 #[test]
-fn it_is_one_segment_with_the_same_answers_and_the_room_is_given_back_at_once() {
+fn compaction_leaves_one_segment_and_frees_space_at_once() {
     let (disk, store) = source();
     let before = held(&store);
     let had = bytes(&disk);
@@ -77,7 +77,7 @@ fn it_is_one_segment_with_the_same_answers_and_the_room_is_given_back_at_once() 
 
 /// A prefix that is forgotten frees what its pages take.
 #[test]
-fn what_was_forgotten_is_given_back_as_estimated() {
+fn compaction_after_forget_frees_the_estimated_bytes() {
     let store = create(&SimDisk::new(), options().memtable_observations(10_000));
     for n in 0..4_000 {
         let url = format!("https://site{}.example/{n}", n % 4);
@@ -97,7 +97,7 @@ fn what_was_forgotten_is_given_back_as_estimated() {
 }
 
 #[test]
-fn what_it_gives_back_was_estimated() {
+fn compaction_frees_the_estimated_bytes() {
     for known in [0, 70, 100, 30, 95].into_iter().take(up_to(5).max(2)) {
         let store = create(&SimDisk::new(), options().memtable_observations(4_000));
         let (mut random, mut pages) = (choice(3), 0_u64);
@@ -123,7 +123,7 @@ fn what_it_gives_back_was_estimated() {
 }
 
 #[test]
-fn without_room_nothing_is_begun_and_on_a_disk_that_fills_up_the_store_is_whole() {
+fn compaction_without_room_does_not_start_or_harm_the_store() {
     let (disk, store) = source();
     let before = held(&store);
     disk.record();
@@ -156,7 +156,7 @@ fn without_room_nothing_is_begun_and_on_a_disk_that_fills_up_the_store_is_whole(
 }
 
 #[test]
-fn without_room_for_another_catalog_the_store_goes_on() {
+fn store_works_when_the_new_catalog_does_not_fit() {
     let (disk, store) = source();
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
@@ -179,7 +179,7 @@ fn without_room_for_another_catalog_the_store_goes_on() {
 }
 
 #[test]
-fn after_a_crash_at_any_moment_it_is_the_same_store() {
+fn crash_during_compaction_keeps_the_store() {
     let _again = again();
     let (disk, store) = source();
     let (before, so_far) = (held(&store), disk.changes());

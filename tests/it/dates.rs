@@ -25,7 +25,7 @@ fn modified(disk: &SimDisk, store: Store) -> Option<i64> {
 }
 
 #[test]
-fn a_page_tells_the_last_date_that_came_with_its_content_or_since() {
+fn page_reports_the_latest_modified_date_of_its_content() {
     let (failed, gone) =
         (|time| Observation::failed(URL, ms(time)), |time| Observation::gone(URL, ms(time)));
     let word = |time| Observation::not_modified(URL, ms(time));
@@ -68,7 +68,7 @@ fn a_page_tells_the_last_date_that_came_with_its_content_or_since() {
 }
 
 #[test]
-fn a_date_that_is_not_plausible_is_kept_as_it_came() {
+fn implausible_date_is_kept_unchanged() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let dates = [TIME_MIN, -1, 0, 999, 1_000, 1_001, 50_000, TIME_MAX];
@@ -82,7 +82,7 @@ fn a_date_that_is_not_plausible_is_kept_as_it_came() {
 }
 
 #[test]
-fn visits_that_differ_in_their_date_alone_are_two() {
+fn visits_that_differ_only_in_date_are_two() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let all = [content(1).modified(ms(5)), content(1), content(1).modified(ms(4))];

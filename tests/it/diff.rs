@@ -130,7 +130,7 @@ fn once(all: Vec<Saw>) -> Vec<Saw> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn a_page_differs_as_it_would_if_it_were_observed(
+    fn diff_matches_observing_the_page(
         before in prop::collection::vec(saw(), 0..12).prop_map(once),
         after in prop::collection::vec(saw(), 0..12).prop_map(once),
         common in 0..12_usize,
@@ -163,7 +163,7 @@ proptest! {
 }
 
 #[test]
-fn epochs_of_two_stores_are_the_same_if_their_names_are() {
+fn epochs_of_two_stores_match_by_name() {
     let one = create(&SimDisk::new(), small());
     let other = Store::create(on(&SimDisk::new()), small().epoch("other".to_owned())).unwrap();
     let names = [EPOCHS[1], EPOCHS[0]];

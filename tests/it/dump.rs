@@ -103,7 +103,7 @@ fn stores(directory: &Path) -> Vec<(PathBuf, u64)> {
 }
 
 #[test]
-fn a_dump_covers_every_byte_once_from_any_offset() {
+fn dump_covers_every_byte_once_from_any_offset() {
     let directory = tempfile::tempdir().unwrap();
     let mut kinds = std::collections::BTreeSet::new();
     for (path, id) in stores(directory.path()) {
@@ -146,7 +146,7 @@ fn a_dump_covers_every_byte_once_from_any_offset() {
 }
 
 #[test]
-fn a_dump_marks_damage_and_decodes_the_rest() {
+fn dump_marks_damage_and_decodes_the_rest() {
     let directory = tempfile::tempdir().unwrap();
     let (mut tried, mut found) = (0, 0);
     for (path, id) in stores(directory.path()) {

@@ -24,7 +24,7 @@ fn lines_in(folder: &Path, example: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_crawler_prints_the_outcome_of_each_page() {
+fn crawler_example_prints_the_outcome_of_each_page() {
     let expected = [
         "day 1",
         "  https://example.com/                  new",
@@ -49,7 +49,7 @@ fn the_crawler_prints_the_outcome_of_each_page() {
 }
 
 #[test]
-fn the_crawler_in_tokio_follows_no_links_of_copies() {
+fn async_crawler_example_follows_no_links_of_copies() {
     let mut printed = lines("crawler_async");
     // Tasks end in any order.
     printed.sort();
@@ -66,7 +66,7 @@ fn the_crawler_in_tokio_follows_no_links_of_copies() {
 }
 
 #[test]
-fn a_history_says_what_each_visit_meant() {
+fn history_example_prints_what_each_visit_meant() {
     let expected = [
         "1970-01-02T00:00:00Z: new",
         "1970-01-09T00:00:00Z: same (fingerprint)",
@@ -83,7 +83,7 @@ fn a_history_says_what_each_visit_meant() {
 }
 
 #[test]
-fn the_crawler_of_the_docs_finds_its_page_unchanged_when_run_again() {
+fn crawler_of_the_docs_finds_its_page_unchanged_on_rerun() {
     let page = fs::read_to_string(in_repository("docs/crawl.md")).unwrap();
     let shown = page.split_once("```rust,no_run\n").unwrap().1.split_once("```\n").unwrap().0;
     let program = fs::read_to_string(in_repository("tests/examples/crawl.rs")).unwrap();

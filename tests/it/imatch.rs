@@ -34,7 +34,7 @@ fn expected(words: &[u32], percent: (u32, u32), number: u64) -> Option<u128> {
 
 proptest! {
     #[test]
-    fn digests_are_made_as_by_the_definition(
+    fn digests_match_the_definition(
         words in prop::collection::vec(0..DOCUMENTS + 5, 0..40),
         others in prop::collection::vec(0..DOCUMENTS + 5, 0..5),
         // Between these no word has a rarity to which rounding could matter.

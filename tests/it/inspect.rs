@@ -175,7 +175,7 @@ fn check_traces(view: &Snapshot) {
 }
 
 #[test]
-fn what_is_seen_is_what_is_there() {
+fn inspection_matches_the_contents() {
     for seed in 0..deep(300) {
         let mut choose = choice(seed);
         let store = store(&mut choose);
@@ -188,7 +188,7 @@ fn what_is_seen_is_what_is_there() {
 
 /// A snapshot does not change, and neither does what is counted of it.
 #[test]
-fn what_came_later_is_not_counted() {
+fn census_of_a_snapshot_ignores_later_pages() {
     let store = create(&SimDisk::new(), small());
     store.observe(Observation::content(URLS[0], ms(0), 1, Epoch::from_number(0))).unwrap();
     let before = store.snapshot();
@@ -199,7 +199,7 @@ fn what_came_later_is_not_counted() {
 }
 
 #[test]
-fn a_census_can_be_cancelled() {
+fn census_can_be_cancelled() {
     let store = create(&SimDisk::new(), small());
     store.observe(Observation::gone(URLS[0], ms(0))).unwrap();
     let progress = Progress::default();
@@ -209,7 +209,7 @@ fn a_census_can_be_cancelled() {
 
 /// Of hosts at equal distances the shares are about right.
 #[test]
-fn large_hosts_are_named_with_their_share() {
+fn large_hosts_are_named_with_their_ratio() {
     let store = create(&SimDisk::new(), simkeep::Options::default());
     for page in 0..1000 {
         // Half of all, a quarter, and two hundred and fifty hosts of one page.
@@ -236,7 +236,7 @@ fn large_hosts_are_named_with_their_share() {
 
 /// What an operation that is not sealed does to the numbers of a store, its reader sees, too.
 #[test]
-fn a_reader_sees_what_the_store_sees() {
+fn reader_counts_match_the_store() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for url in URLS {

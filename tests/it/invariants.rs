@@ -149,7 +149,7 @@ fn call(disk: &SimDisk, store: Store, acknowledged: &AtomicU64, calls: &[(&str, 
 type Call<'c> = dyn Fn(&Store) -> Result<()> + 'c;
 
 #[test]
-fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
+fn store_that_met_a_bug_refuses_all_calls() {
     let disk = SimDisk::new();
     let store = create(&disk, small().memtable_observations(64));
     let pages = AtomicU64::new(0);
@@ -196,7 +196,7 @@ fn a_store_that_meets_a_bug_accepts_and_answers_nothing_more() {
 }
 
 #[test]
-fn nobody_waits_for_a_thread_that_met_a_bug() {
+fn no_thread_waits_for_one_that_met_a_bug() {
     const THREADS: u64 = 8;
     let disk = SimDisk::new();
     let options = small().memtable_observations(16).background(true);

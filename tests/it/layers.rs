@@ -233,7 +233,7 @@ fn of_library() -> (BTreeMap<String, usize>, BTreeMap<Module, String>) {
 }
 
 #[test]
-fn modules_use_only_what_stands_below_them() {
+fn modules_use_only_modules_below_them() {
     let (order, all) = of_library();
     assert!(order.len() > 15 && all.len() > 300, "{} {}", order.len(), all.len());
     let folders: BTreeSet<_> = all.keys().filter_map(|module| module.first()).collect();
@@ -244,7 +244,7 @@ fn modules_use_only_what_stands_below_them() {
 }
 
 #[test]
-fn an_import_upwards_is_noticed() {
+fn upward_import_is_detected() {
     for (module, code, expected) in [
         ("page", "use crate::engine::view::View;", "which stands above it"),
         ("search", "use crate::{\n    cpu,\n    engine::view::{View as V},\n};", "engine"),
@@ -259,7 +259,7 @@ fn an_import_upwards_is_noticed() {
 }
 
 #[test]
-fn a_cycle_between_folders_is_noticed() {
+fn cycle_between_folders_is_detected() {
     let (order, mut all) = of_library();
     let search = ["engine", "search", "many"].map(str::to_owned).to_vec();
     let code = all.get_mut(&search).expect("this module is there");
@@ -270,7 +270,7 @@ fn a_cycle_between_folders_is_noticed() {
 }
 
 #[test]
-fn paths_are_found_wherever_they_stand() {
+fn paths_are_found_everywhere_in_code() {
     let code = code(
         "use crate::a::{self, b::{C, d as e}, f};\n// crate::not::this\n\
          #[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod more {\n    use crate::no;\n}\n\

@@ -64,7 +64,7 @@ fn each_verdict_is_counted() {
 }
 
 #[test]
-fn what_the_disk_is_given_is_counted_by_kinds_of_file() {
+fn disk_writes_are_counted_by_kind_of_file() {
     let meter = Meter::counting(on(&SimDisk::new()));
     let disk: Arc<dyn Disk> = Arc::new(meter.clone());
     Store::create(Arc::clone(&disk), small()).unwrap().close().unwrap();
@@ -97,7 +97,7 @@ fn what_the_disk_is_given_is_counted_by_kinds_of_file() {
 }
 
 #[test]
-fn searches_that_leave_something_out_are_counted() {
+fn incomplete_searches_are_counted() {
     let (store, recording) = recorded(on(&SimDisk::new()), small().near_limit(2));
     let cut = name("simkeep_search_cut_total", "");
     for n in 0..3 {
@@ -116,7 +116,7 @@ fn searches_that_leave_something_out_are_counted() {
 }
 
 #[test]
-fn a_store_that_accepts_nothing_more_says_so() {
+fn poisoned_store_sets_its_gauge() {
     let disk = SimDisk::new();
     let (store, recording) = recorded(on(&disk), small());
     let poisoned = name("simkeep_poisoned", "");
@@ -133,7 +133,7 @@ fn a_store_that_accepts_nothing_more_says_so() {
 }
 
 #[test]
-fn writers_that_wait_are_timed() {
+fn stalled_writers_are_timed() {
     let slow = HookDisk::new(on(&SimDisk::new()), |kind, _| {
         if kind == OpKind::Sync {
             std::thread::sleep(Duration::from_millis(1));
@@ -179,7 +179,7 @@ fn table() -> String {
 }
 
 #[test]
-fn the_page_on_metrics_lists_them() {
+fn metrics_page_lists_all_metrics() {
     let page = fs::read_to_string(in_repository("docs/metrics.md")).unwrap();
     assert!(page.contains(&table()), "put this into docs/metrics.md:\n\n{}", table());
 }

@@ -34,7 +34,7 @@ fn runs(words: &[String], n: usize) -> Vec<u64> {
 }
 
 #[test]
-fn texts_of_any_length_have_the_fingerprint_of_their_runs_of_words() {
+fn minwise_fingerprints_match_runs_of_words() {
     let mut words: Vec<String> = Vec::new();
     for count in 0..300u64 {
         let text = words.join(" ");
@@ -50,7 +50,7 @@ fn texts_of_any_length_have_the_fingerprint_of_their_runs_of_words() {
 
 proptest! {
     #[test]
-    fn sets_have_the_fingerprint_of_their_definition(
+    fn fingerprints_of_sets_match_their_definition(
         features in prop::collection::vec(any::<u64>(), 0..200),
     ) {
         let mut minwise = Minwise::new();

@@ -96,7 +96,7 @@ fn check(expected: &Expected, found: &[LoggedOperation]) {
 }
 
 #[test]
-fn operations_are_those_that_were_acknowledged() {
+fn operations_match_what_was_acknowledged() {
     for seed in 0..deep(200) {
         let mut choose = choice(seed);
         let disk = SimDisk::new();
@@ -145,7 +145,7 @@ fn operations_are_those_that_were_acknowledged() {
 /// What is restated later, right behind its visit, looks as if it had been given with it, as in a
 /// history.
 #[test]
-fn what_is_restated_and_weighed_is_an_operation_of_its_own() {
+fn late_restatement_is_an_operation_of_its_own() {
     let store = create(&SimDisk::new(), small());
     let (url, epoch) = (URLS[0], Epoch::from_number(1));
     store.observe(Observation::content(url, ms(5), 1, Epoch::from_number(0))).unwrap();

@@ -35,7 +35,7 @@ fn in_time(what: impl FnOnce() + Send + 'static) {
 }
 
 #[test]
-fn writers_do_not_wait_for_merges_that_are_not_due() {
+fn writers_do_not_wait_for_merges_not_yet_due() {
     in_time(|| {
         let store = Store::create(on(&SimDisk::new()), options(1, true)).unwrap();
         for i in 0..600 {
@@ -48,7 +48,7 @@ fn writers_do_not_wait_for_merges_that_are_not_due() {
 
 /// Many segments are due to be merged, and the disk is too full for it.
 #[test]
-fn writers_do_not_wait_for_merges_that_do_not_go() {
+fn writers_do_not_wait_for_merges_without_room() {
     in_time(|| {
         let disk = SimDisk::new();
         let page = |i: i64| format!("http://a.example/{i}");
@@ -71,7 +71,7 @@ fn writers_do_not_wait_for_merges_that_do_not_go() {
 }
 
 #[test]
-fn very_many_segments_become_one() {
+fn many_segments_merge_into_one() {
     let store = Store::create(on(&SimDisk::new()), options(1, false)).unwrap();
     for i in 0..300 {
         store.observe(Observation::gone(&format!("http://a.example/{}", i % 70), ms(i))).unwrap();
@@ -87,7 +87,7 @@ fn very_many_segments_become_one() {
 }
 
 #[test]
-fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
+fn memtables_left_by_a_crash_are_sealed_in_foreground() {
     in_time(|| {
         // Crash wherever the store is: with some seeds a full memtable had not been sealed yet.
         let disk = SimDisk::new();
@@ -105,7 +105,7 @@ fn what_a_crash_left_waiting_to_be_sealed_is_sealed_in_the_foreground() {
 }
 
 #[test]
-fn many_copies_hide_no_other_page_that_is_as_near() {
+fn many_copies_hide_no_equally_near_page() {
     for sealed in [false, true] {
         let store = Store::create(on(&SimDisk::new()), options(10_000, false)).unwrap();
         for i in 0..40 {
@@ -130,7 +130,7 @@ fn many_copies_hide_no_other_page_that_is_as_near() {
 }
 
 #[test]
-fn a_directory_of_somebody_else_stays_as_it_is() {
+fn directory_with_other_files_is_left_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("letter.txt"), "dear").unwrap();
     let made = Store::create(dir.path(), Options::default());
@@ -139,7 +139,7 @@ fn a_directory_of_somebody_else_stays_as_it_is() {
 }
 
 #[test]
-fn no_new_catalog_is_made_over_segments_that_have_lost_theirs() {
+fn no_catalog_is_created_over_orphaned_segments() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
     let store = Store::create(&path, Options::default()).unwrap();
@@ -153,7 +153,7 @@ fn no_new_catalog_is_made_over_segments_that_have_lost_theirs() {
 }
 
 #[test]
-fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
+fn closing_during_a_manual_seal_keeps_the_store_whole() {
     for _ in 0..20 {
         let disk = SimDisk::new();
         let store = Store::create(on(&disk), options(10_000, true)).unwrap();
@@ -178,7 +178,7 @@ fn a_store_that_is_closed_while_it_is_sealed_by_hand_is_whole() {
 }
 
 #[test]
-fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
+fn constantly_visited_page_costs_no_more_than_others() {
     in_time(|| {
         let disk = SimDisk::new();
         let store = Store::create(on(&disk), options(262_144, false)).unwrap();
@@ -201,7 +201,7 @@ fn a_page_that_is_visited_all_the_time_costs_no_more_than_others() {
 
 /// A merge of everything, of a store at rest, is as long as the store is large.
 #[test]
-fn a_merge_at_rest_gives_way_to_those_that_are_due() {
+fn idle_merge_yields_to_due_merges() {
     in_time(|| {
         let gate = Gate::default();
         let rest = Duration::from_millis(50);
@@ -232,7 +232,7 @@ fn a_merge_at_rest_gives_way_to_those_that_are_due() {
 }
 
 #[test]
-fn a_memtable_that_fills_while_a_purge_replaces_the_catalog_is_sealed_after_it() {
+fn memtable_filled_during_a_catalog_swap_is_sealed_later() {
     in_time(|| {
         let (renamed, wait) = std::sync::mpsc::channel();
         let last = std::sync::Mutex::new(None);

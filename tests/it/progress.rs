@@ -94,7 +94,7 @@ fn long_operations_stop_when_cancelled() {
 }
 
 #[test]
-fn what_is_done_grows_to_all_of_it() {
+fn progress_grows_to_its_total() {
     let disk = SimDisk::new();
     drop(segments(&disk));
     let (progress, watched) = (Progress::default(), Progress::default());

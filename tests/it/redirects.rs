@@ -22,7 +22,7 @@ fn is_changed(verdict: Verdict) -> bool {
 }
 
 #[test]
-fn a_redirect_ends_what_the_page_held() {
+fn redirect_replaces_the_content_of_a_page() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(URL, 10)).unwrap();
     let found = store.observe(Observation::redirect(URL, ms(20), "/b").status(301)).unwrap();
@@ -46,7 +46,7 @@ fn a_redirect_ends_what_the_page_held() {
 }
 
 #[test]
-fn pages_that_lead_to_one_target_are_no_copies() {
+fn redirects_to_one_target_are_not_copies() {
     let store = create(&SimDisk::new(), small());
     let urls: Vec<String> = (0..50).map(|n| format!("http://example.com/{n}")).collect();
     for url in &urls {
@@ -65,7 +65,7 @@ fn pages_that_lead_to_one_target_are_no_copies() {
 
 /// Sealing, merging, loading and new epochs change nothing of it, whatever the first epoch is.
 #[test]
-fn a_redirect_belongs_to_no_epoch() {
+fn redirect_belongs_to_no_epoch() {
     use simkeep::fingerprint::{Fields, Ratio, Recipe};
     let reserving = Recipe::words(1).fields(Fields::Share(Ratio::percent(50))).reserved(8);
     for name in ["mine".to_owned(), reserving.to_string()] {
@@ -105,7 +105,7 @@ fn a_redirect_belongs_to_no_epoch() {
 }
 
 #[test]
-fn a_redirect_and_anything_else_differ() {
+fn redirect_differs_from_any_other_content() {
     let store = create(&SimDisk::new(), small());
     let second = store.register_epoch("second", Role::Both).unwrap();
     let epochs = store.snapshot().epochs().to_vec();

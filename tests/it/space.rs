@@ -51,7 +51,7 @@ fn crawl(store: &Store, visits: u64, after_each_batch: impl Fn(&Store)) {
 }
 
 #[test]
-fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
+fn c8_idle_store_is_little_larger_than_fully_merged() {
     // With as many segments as there may be of each size, or almost.
     for visits in [7_500, 23_500, 63_500] {
         let disk = SimDisk::new();
@@ -93,7 +93,7 @@ fn c8_at_rest_a_store_takes_little_more_than_when_all_is_merged() {
 }
 
 #[test]
-fn c8_at_rest_what_was_forgotten_takes_no_room_though_its_pages_are_few() {
+fn c8_idle_store_frees_the_space_of_forgotten_pages() {
     let disk = SimDisk::new();
     let rest = Duration::from_millis(200);
     let options = small().memtable_observations(10_000).merge_fanout(8);
@@ -130,7 +130,7 @@ fn c8_at_rest_what_was_forgotten_takes_no_room_though_its_pages_are_few() {
 }
 
 #[test]
-fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
+fn idle_store_without_room_to_merge_is_left_unchanged() {
     let disk = SimDisk::new();
     let rest = Duration::from_millis(100);
     let options = small().memtable_observations(1000).merge_fanout(8);
@@ -155,7 +155,7 @@ fn a_store_at_rest_that_has_no_room_to_be_merged_is_left_as_it_is() {
 }
 
 #[test]
-fn a_new_store_is_small_and_what_is_rewritten_too() {
+fn new_and_rewritten_catalogs_are_small() {
     let disk = SimDisk::new();
     let store = Store::create(on(&disk), small().memtable_observations(100_000)).unwrap();
     let (_, empty) = bytes(&disk);
@@ -168,7 +168,7 @@ fn a_new_store_is_small_and_what_is_rewritten_too() {
 }
 
 #[test]
-fn c8_a_merge_is_not_begun_without_room_for_it() {
+fn c8_merge_does_not_start_without_room() {
     let disk = SimDisk::new();
     let options = small().memtable_observations(1000);
     let store = Store::create(on(&disk), options).unwrap();

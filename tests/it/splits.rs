@@ -38,7 +38,7 @@ fn check(snapshot: &Snapshot, under: Option<&Prefix>, count: usize) -> [usize; 2
 }
 
 #[test]
-fn each_page_is_in_one_range_and_ranges_are_about_as_large_as_each_other() {
+fn ranges_cover_each_page_once_and_are_balanced() {
     let store = Store::create(on(&SimDisk::new()), Options::default().background(false)).unwrap();
     assert_eq!(
         PageRange::all().under(None).split(&store.snapshot(), 8).unwrap(),
@@ -81,7 +81,7 @@ fn each_page_is_in_one_range_and_ranges_are_about_as_large_as_each_other() {
 }
 
 #[test]
-fn a_range_begins_with_its_first_url_and_ends_before_its_last() {
+fn range_includes_its_first_url_and_excludes_its_last() {
     let store = Store::create(on(&SimDisk::new()), Options::default().background(false)).unwrap();
     // The last two have one SURT key.
     let all = ["http://a.example/", "http://a.example/b", "http://b.example", "http://b.example/"];
@@ -113,7 +113,7 @@ fn a_range_begins_with_its_first_url_and_ends_before_its_last() {
 }
 
 #[test]
-fn a_range_between_urls_is_split_within_its_bounds() {
+fn bounded_range_is_split_within_its_bounds() {
     let store = Store::create(on(&SimDisk::new()), Options::default().background(false)).unwrap();
     let url = |page: u32| format!("https://example.com/{page:04}");
     for page in 0..2_000 {

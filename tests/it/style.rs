@@ -27,7 +27,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 #[test]
-fn no_documentation_comment_leans_on_the_one_before_it() {
+fn no_doc_comment_refers_to_the_one_before() {
     for path in files() {
         let text = fs::read_to_string(&path).unwrap();
         let mut before = "";
@@ -45,7 +45,7 @@ fn no_documentation_comment_leans_on_the_one_before_it() {
 }
 
 #[test]
-fn comments_are_narrow_enough_to_be_read() {
+fn comments_are_within_the_column_limit() {
     for path in files() {
         let text = fs::read_to_string(&path).unwrap();
         for (number, line) in text.lines().enumerate() {

@@ -23,7 +23,7 @@ fn weight(store: &Store) -> Weight {
 }
 
 #[test]
-fn the_weight_of_the_latest_time_is_in_force_whatever_came_first() {
+fn latest_weight_is_in_force_in_any_arrival_order() {
     let requests: [Operation<'_>; 6] = [
         content(100).into(),
         weighed(50, 9.0),
@@ -59,14 +59,14 @@ fn the_weight_of_the_latest_time_is_in_force_whatever_came_first() {
 }
 
 #[test]
-fn a_page_that_was_never_weighed_has_a_weight_of_1() {
+fn page_without_a_weight_has_weight_1() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(0)).unwrap();
     assert_eq!(weight(&store), Weight::ONE);
 }
 
 #[test]
-fn a_weight_is_no_visit_and_needs_one() {
+fn weight_is_not_a_visit_and_needs_one() {
     let store = create(&SimDisk::new(), small());
     let weighing = PropertyUpdate::weight(URL, ms(5), 2.0);
     assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Missing);
@@ -83,7 +83,7 @@ fn a_weight_is_no_visit_and_needs_one() {
 }
 
 #[test]
-fn a_weight_from_before_the_first_visit_is_in_force_however_both_come() {
+fn weight_before_the_first_visit_is_in_force() {
     let requests = [content(100).into(), weighed(50, 3.0)];
     let observed = create(&SimDisk::new(), small());
     observed.write_batch(&requests).unwrap();
@@ -97,7 +97,7 @@ fn a_weight_from_before_the_first_visit_is_in_force_however_both_come() {
 }
 
 #[test]
-fn a_weight_that_comes_with_a_known_visit_is_kept() {
+fn weight_sent_with_a_known_visit_is_kept() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(10)).unwrap();
     let again = store.observe(content(10).weight(3.0)).unwrap();
@@ -110,7 +110,7 @@ fn a_weight_that_comes_with_a_known_visit_is_kept() {
 }
 
 #[test]
-fn all_pages_are_weighed_anew_by_a_load() {
+fn load_can_reweight_all_pages() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let urls: Vec<String> = (0..100).map(|page| format!("https://a.example/{page}")).collect();

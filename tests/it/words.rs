@@ -94,7 +94,7 @@ fn is_allowed(path: &Path) -> bool {
 }
 
 #[test]
-fn no_text_contains_a_phrase_that_readers_stumble_over() {
+fn no_text_contains_a_banned_phrase() {
     let mut found = String::new();
     for (path, text) in texts().iter().filter(|(path, _)| !is_allowed(path)) {
         let flat = flat(text);

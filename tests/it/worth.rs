@@ -52,7 +52,7 @@ fn worth(seen: &[Seen]) -> (bool, f64) {
 }
 
 #[test]
-fn content_far_from_the_last_versions_is_novel() {
+fn content_far_from_recent_versions_is_novel() {
     let novel = |seen: &[Seen]| worth(seen).0;
     let of = |bits: &[u32]| novel(&bits.iter().map(|bits| content(*bits)).collect::<Vec<_>>());
     assert!(of(&[0]) && of(&[0, 4]) && of(&[0, 20, 40]) && of(&[0, 20, 4]));
@@ -74,7 +74,7 @@ fn content_far_from_the_last_versions_is_novel() {
 }
 
 #[test]
-fn without_a_distance_content_with_a_new_digest_is_novel() {
+fn new_digest_without_a_distance_is_novel() {
     let novel = |seen: &[Seen]| worth(seen).0;
     let (one, two) = (Some(digest(1)), Some(digest(2)));
     assert!(
@@ -92,7 +92,7 @@ fn without_a_distance_content_with_a_new_digest_is_novel() {
 }
 
 #[test]
-fn the_newest_epoch_of_a_version_decides_what_is_minor() {
+fn newest_epoch_of_a_version_decides_what_is_minor() {
     use simkeep::fingerprint::Bands;
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
     let options = EpochOptions::from(Role::Both).bands(Bands { minor: 9, moderate: 20 });
@@ -112,7 +112,7 @@ fn the_newest_epoch_of_a_version_decides_what_is_minor() {
 }
 
 #[test]
-fn a_priority_is_the_share_of_the_weight_that_the_distance_is_of_32_bits() {
+fn priority_is_weight_times_distance_over_32_bits() {
     let priority = |seen: &[Seen]| worth(seen).1;
     let (a, gone) = (content(0), Seen::Gone);
     assert_eq!(priority(&[a]), 1.0);
@@ -135,7 +135,7 @@ fn a_priority_is_the_share_of_the_weight_that_the_distance_is_of_32_bits() {
 }
 
 #[test]
-fn a_priority_goes_by_the_weight_in_force_after_the_visit() {
+fn priority_uses_the_weight_in_force_after_the_visit() {
     let store = store();
     let observe = |observation| store.observe(observation).unwrap().priority;
     assert_eq!(observe(visit(10, content(0)).weight(8.0)), 8.0);
@@ -161,7 +161,7 @@ fn a_priority_goes_by_the_weight_in_force_after_the_visit() {
 }
 
 #[test]
-fn a_late_visit_is_worth_nothing_but_counts_in_later_comparisons() {
+fn late_visit_has_no_priority_but_counts_in_later_comparisons() {
     let store = store();
     let observe = |time, bits| store.observe(visit(time, content(bits)).weight(2.0)).unwrap();
     let worth = |outcome: Outcome| (outcome.verdict, outcome.novel, outcome.priority);
@@ -201,7 +201,7 @@ proptest! {
 
     /// In the memtable, from a segment, from a journal that is read again, and in one batch.
     #[test]
-    fn worth_depends_on_earlier_visits_and_not_on_their_storage(
+    fn worth_does_not_depend_on_storage(
         seen in prop::collection::vec((seen(), prop::option::of(1..9_u8)), 1..14),
     ) {
         let observations: Vec<_> = (0..)
@@ -229,7 +229,7 @@ proptest! {
     /// What is compared with the visit before is novel if and only if it has changed, and has not
     /// returned.
     #[test]
-    fn a_change_that_is_no_return_is_novel(seen in prop::collection::vec(seen(), 1..40)) {
+    fn change_that_is_not_a_return_is_novel(seen in prop::collection::vec(seen(), 1..40)) {
         let store = store();
         let changes = || store.snapshot().latest(URL).unwrap().map(|page| page.changes);
         let mut before = None;

@@ -21,7 +21,7 @@ const TEXTS: [(&str, Option<u64>); 6] = [
 ];
 
 #[test]
-fn a_new_store_begins_with_the_same_epoch_whatever_the_features() {
+fn new_store_has_the_same_epoch_with_any_features() {
     assert_eq!(Options::default().epoch, EPOCH);
     assert_eq!(Origin::default().name(), EPOCH);
     assert_eq!(EPOCH, format!("{EXTRACTOR} {}", Recipe::DEFAULT));
@@ -35,7 +35,7 @@ fn a_new_store_begins_with_the_same_epoch_whatever_the_features() {
 }
 
 #[test]
-fn texts_have_the_same_fingerprints_whatever_the_features() {
+fn texts_have_the_same_fingerprints_with_any_features() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path().join("store"), Options::default()).unwrap();
     let epoch = store.change_epoch();

@@ -12,7 +12,7 @@ use simkeep_testing::depth::deep;
 
 /// At depth 10 two hundred, of fifty stores: one that is written for very long takes long to be checked.
 #[test]
-fn backups_beside_a_process_at_full_speed_are_what_it_had_come_to_meanwhile() {
+fn backup_of_a_busy_process_is_a_consistent_state() {
     const OF_ONE: u64 = 4;
     let mut left = deep(20);
     while left > 0 {

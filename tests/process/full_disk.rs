@@ -195,7 +195,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
 }
 
 #[test]
-fn c6_a_full_disk_never_prevents_reading_opening_and_closing() {
+fn c6_full_disk_never_prevents_reading_opening_and_closing() {
     let scene = Scene::new("full_disk");
     let dir = scene.path("disk");
     fs::create_dir(&dir).unwrap();

@@ -133,7 +133,7 @@ fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
 }
 
 #[test]
-fn c1_a_killed_crawler_loses_nothing_that_was_acknowledged() {
+fn c1_killed_crawler_loses_nothing_acknowledged() {
     /// Kills after which a store is replaced: histories grow, and so does what is compared.
     const LIVES: u64 = 20;
     let kills = deep(300);
@@ -202,7 +202,7 @@ fn opens_soon(scene: &Scene, store: &Path, pages: u64, what: &str) {
 }
 
 #[test]
-fn c5_after_a_kill_a_store_with_full_journals_opens_in_under_a_second() {
+fn c5_killed_store_with_full_journals_opens_within_a_second() {
     let scene = Scene::new("kill");
     let path = scene.path("crawl.simkeep");
     let mut child = Child::start("crawl much", &[&path.display()]);
@@ -212,7 +212,7 @@ fn c5_after_a_kill_a_store_with_full_journals_opens_in_under_a_second() {
 }
 
 #[test]
-fn c5_after_a_kill_a_store_with_journals_full_of_long_urls_opens_in_under_a_second() {
+fn c5_killed_store_with_long_urls_opens_within_a_second() {
     let scene = Scene::new("kill");
     // Nearly as many as there may be; and the longest.
     for url_bytes in [200, 8000] {

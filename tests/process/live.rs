@@ -152,7 +152,7 @@ impl Tally {
 
 /// At depth 20 a thousand times each, but for the largest batches; that takes half an hour.
 #[test]
-fn readers_beside_a_process_at_full_speed_see_all_that_was_acknowledged() {
+fn readers_of_a_busy_process_see_all_acknowledged_operations() {
     for (batch, openings) in [(1, 50), (100, 50), (10_000, 10)] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store");
@@ -206,7 +206,7 @@ fn readers_beside_a_process_at_full_speed_see_all_that_was_acknowledged() {
 }
 
 #[test]
-fn a_reader_survives_a_writer_that_is_killed_while_it_reads() {
+fn reader_survives_a_writer_killed_during_its_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
     create(&path);

@@ -44,7 +44,7 @@ pub(crate) fn write(parent: &Parent, path: &Path, from: u64) {
 }
 
 #[test]
-fn when_lock_is_removed_the_next_writer_takes_over_and_nothing_is_lost() {
+fn next_writer_takes_over_when_lock_was_removed() {
     let scene = Scene::new("lock_removed");
     let mut choice = choice(scene.seed);
     let kills = deep(12);

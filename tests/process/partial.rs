@@ -18,11 +18,11 @@ use simkeep_testing::{choice, sound};
 const INTERRUPTED: [&str; 5] = ["pread64", "pwrite64", "fsync", "fdatasync", "ftruncate"];
 
 #[test]
-fn interrupted_calls_are_made_again() {
+fn interrupted_calls_are_repeated() {
     if !may_trace() {
         return;
     }
-    let scene = Scene::new("interrupted_calls_are_made_again");
+    let scene = Scene::new("interrupted_calls_are_repeated");
     let (store, out) = (scene.path("crawl.simkeep"), scene.path("trace"));
     crawl::create(&store);
     let calls = INTERRUPTED.join(",");
@@ -53,8 +53,8 @@ fn interrupted_calls_are_made_again() {
 }
 
 #[test]
-fn a_write_that_is_cut_short_and_cannot_go_on_takes_nothing_with_it() {
-    let scene = Scene::new("a_write_that_is_cut_short_and_cannot_go_on_takes_nothing_with_it");
+fn partial_write_that_cannot_continue_loses_nothing() {
+    let scene = Scene::new("partial_write_that_cannot_continue_loses_nothing");
     let mut choice = choice(scene.seed);
     let mut ends = Vec::new();
     for round in 0..3 {

@@ -86,7 +86,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
 }
 
 #[test]
-fn c1_what_was_acknowledged_survives_the_loss_of_power_on_a_real_file_system() {
+fn c1_acknowledged_operations_survive_power_loss_on_a_file_system() {
     let scene = Scene::new("power");
     let (image, dir) = (scene.path("probe"), scene.path("probed"));
     fs::File::create(&image).unwrap().set_len(8 << 20).unwrap();

@@ -74,7 +74,7 @@ fn start(role: &str, arguments: &[&dyn std::fmt::Display], processes: usize) -> 
 }
 
 #[test]
-fn c7_of_processes_that_race_to_open_a_store_one_wins_and_the_others_hear_that_it_is_locked() {
+fn c7_one_of_racing_processes_opens_the_store() {
     let scene = Scene::new("race");
     let path = scene.path("crawl.simkeep");
     Store::create(&path, Options::default()).unwrap().close().unwrap();
@@ -94,7 +94,7 @@ fn c7_of_processes_that_race_to_open_a_store_one_wins_and_the_others_hear_that_i
 }
 
 #[test]
-fn of_processes_that_race_to_make_a_store_one_wins_and_the_others_hear_that_it_is_there() {
+fn one_of_racing_processes_creates_the_store() {
     let scene = Scene::new("race");
     let races = up_to(12).max(4);
     let (mut exists, mut locked) = (0, 0);
@@ -119,7 +119,7 @@ fn of_processes_that_race_to_make_a_store_one_wins_and_the_others_hear_that_it_i
 }
 
 #[test]
-fn processes_that_take_turns_with_a_store_never_hold_it_together() {
+fn processes_taking_turns_never_hold_a_store_together() {
     let scene = Scene::new("race");
     let path = scene.path("crawl.simkeep");
     let mut children: Vec<Child> =

@@ -391,7 +391,7 @@ pub(crate) fn may_trace() -> bool {
 }
 
 #[test]
-fn nothing_reaches_the_files_of_a_store_but_through_the_seam() {
+fn only_the_disk_seam_touches_files_of_a_store() {
     if !may_trace() {
         return;
     }
@@ -404,7 +404,7 @@ fn nothing_reaches_the_files_of_a_store_but_through_the_seam() {
 }
 
 #[test]
-fn what_goes_around_the_seam_is_seen() {
+fn calls_that_bypass_the_seam_are_detected() {
     if !may_trace() {
         return;
     }

@@ -78,7 +78,7 @@ fn is_whole(path: &Path) {
 }
 
 #[test]
-fn a_segment_cut_off_under_a_reader_is_named_by_the_next_open_and_whole_again_when_restored() {
+fn segment_truncated_under_a_reader_is_named_on_open() {
     let scene = Scene::new("truncated");
     let (path, segment) = make(&scene);
     let bytes = fs::read(&segment).unwrap();
@@ -125,7 +125,7 @@ fn a_segment_cut_off_under_a_reader_is_named_by_the_next_open_and_whole_again_wh
 }
 
 #[test]
-fn a_segment_removed_under_a_reader_is_read_on_and_named_by_the_next_open() {
+fn segment_removed_under_a_reader_is_named_on_open() {
     let scene = Scene::new("truncated");
     let (path, segment) = make(&scene);
     let bytes = fs::read(&segment).unwrap();

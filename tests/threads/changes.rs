@@ -11,7 +11,7 @@ use super::{busy, durable, explore, observe, pause, some_durability, start, url,
 use simkeep_testing::{ms, open, small};
 
 #[test]
-fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
+fn concurrent_threads_register_each_epoch_once() {
     explore(|disk| {
         let store = start(&disk, busy());
         let numbers = thread::scope(|scope| {
@@ -46,7 +46,7 @@ fn epochs_are_registered_once_and_can_be_observed_in_at_once() {
 
 /// Of a page that is purged nothing is left in any file, and what others observe meanwhile stays.
 #[test]
-fn a_purge_takes_what_it_names_and_nothing_else() {
+fn purge_removes_exactly_its_target() {
     explore(|disk| {
         let store = start(&disk, busy());
         let secret = "https://secret.example/page";
@@ -89,7 +89,7 @@ fn a_purge_takes_what_it_names_and_nothing_else() {
 /// A load shows whole or not at all, to readers and after a crash; those who observe wait for it and
 /// then know what it brought. A close among them ends it.
 #[test]
-fn a_load_beside_observers_readers_and_a_close_is_whole_or_nothing() {
+fn concurrent_load_is_atomic_for_readers_and_crashes() {
     explore(|disk| {
         const LOADED: u64 = 5;
         let is_closed = shuttle::rand::thread_rng().gen_range(0..2) == 0;

@@ -16,7 +16,7 @@ use simkeep_testing::{on, open, small};
 /// When `close` returns, the store's lock is free and nothing of it writes any more, whatever was
 /// under way; everything acknowledged is there.
 #[test]
-fn a_close_waits_for_whatever_writes_and_loses_nothing() {
+fn close_waits_for_writers_and_loses_nothing() {
     explore_longer(5, |disk| {
         let closed = Arc::new(AtomicBool::new(false));
         let slow = HookDisk::new(on(&disk), {

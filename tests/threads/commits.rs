@@ -11,7 +11,7 @@ use super::{busy, durable, explore, observe, pause, some_durability, start, visi
 use simkeep_testing::{open, small};
 
 #[test]
-fn an_operation_is_durable_when_it_is_acknowledged_and_when_it_is_seen() {
+fn acknowledged_and_visible_operations_are_durable() {
     explore(|disk| {
         let durability = some_durability();
         let store = start(&disk, busy().durability(durability).memtable_observations(100));
@@ -43,7 +43,7 @@ fn an_operation_is_durable_when_it_is_acknowledged_and_when_it_is_seen() {
 /// Calls that wait for a commit that fails return its error. Earlier acknowledged operations are
 /// durable, and reads go on.
 #[test]
-fn a_commit_that_fails_ends_all_that_wait_for_it() {
+fn failed_commit_fails_all_waiting_writers() {
     explore(|disk| {
         let store = start(&disk, busy().durability(some_durability()));
         let strikes = match shuttle::rand::thread_rng().gen_range(0..2) {

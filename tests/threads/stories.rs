@@ -118,7 +118,7 @@ fn read(store: &Store, story: &Story, progress: &StoryProgress) {
 }
 
 #[test]
-fn readers_see_what_was_acknowledged_while_the_live_list_is_swapped() {
+fn readers_see_acknowledged_operations_while_segments_are_swapped() {
     explore(|disk| {
         let seed = shuttle::rand::thread_rng().gen_range(0..1000);
         let (story, progress) = (Story::new(seed, 14), StoryProgress::default());

@@ -32,7 +32,7 @@ fn moments(changes: u64) -> impl Iterator<Item = u64> {
 }
 
 #[test]
-fn after_a_crash_of_a_first_run_there_is_no_backup_or_a_whole_one_and_the_next_run_makes_it() {
+fn crash_of_a_first_backup_leaves_none_or_all() {
     let _again = again();
     let (from, _store) = source();
     let whole = held(&from);
@@ -67,7 +67,7 @@ fn after_a_crash_of_a_first_run_there_is_no_backup_or_a_whole_one_and_the_next_r
 }
 
 #[test]
-fn after_a_crash_of_a_later_run_it_is_the_earlier_or_the_newer_backup() {
+fn crash_of_a_later_backup_leaves_old_or_new() {
     let _again = again();
     let (from, store) = source();
     let to = SimDisk::new();
@@ -107,7 +107,7 @@ fn after_a_crash_of_a_later_run_it_is_the_earlier_or_the_newer_backup() {
 }
 
 #[test]
-fn where_any_call_fails_or_the_disk_is_full_nothing_half_made_stays() {
+fn failed_call_or_full_disk_leaves_no_partial_backup() {
     let _again = again();
     let (from, store) = source();
     let first = SimDisk::new();

@@ -99,7 +99,7 @@ fn check_files(disk: &SimDisk) {
 }
 
 #[test]
-fn a_backup_is_the_store_and_can_be_opened_as_any_other() {
+fn backup_equals_the_store_and_opens_like_any_store() {
     let (from, store) = source();
     store.close().unwrap();
     let to = SimDisk::new();
@@ -119,7 +119,7 @@ fn a_backup_is_the_store_and_can_be_opened_as_any_other() {
 }
 
 #[test]
-fn it_is_taken_of_a_store_that_is_being_written_and_has_what_was_observed() {
+fn backup_during_writing_has_all_acknowledged_observations() {
     let (from, store) = source();
     let whole = dump(&store.snapshot()).unwrap();
     for of_itself in [false, true] {
@@ -141,7 +141,7 @@ fn it_is_taken_of_a_store_that_is_being_written_and_has_what_was_observed() {
 }
 
 #[test]
-fn a_later_run_adds_what_is_new_and_removes_what_is_gone() {
+fn later_run_adds_new_files_and_removes_old_ones() {
     let (from, store) = source();
     let to = SimDisk::new();
     let first = back_up(&from, &to).unwrap();
@@ -163,7 +163,7 @@ fn a_later_run_adds_what_is_new_and_removes_what_is_gone() {
 }
 
 #[test]
-fn files_that_cannot_be_linked_are_copied_and_it_is_said_why() {
+fn files_that_cannot_be_linked_are_copied_with_the_reason() {
     let (from, _store) = source();
     let refusals = [
         ErrorKind::CrossesDevices,
@@ -191,7 +191,7 @@ fn files_that_cannot_be_linked_are_copied_and_it_is_said_why() {
 }
 
 #[test]
-fn by_links_it_writes_the_catalog_and_less_than_a_megabyte_more() {
+fn linked_backup_writes_little_besides_the_catalog() {
     let from = SimDisk::new();
     let store = create(&from, small().memtable_observations(10_000));
     let urls: Vec<String> = (0..60_000).map(|n| format!("https://example.com/{n}")).collect();
@@ -230,7 +230,7 @@ fn by_links_it_writes_the_catalog_and_less_than_a_megabyte_more() {
 }
 
 #[test]
-fn a_file_that_the_writer_removes_meanwhile_is_copied_from_where_it_is_open() {
+fn file_removed_during_the_backup_is_copied_while_open() {
     let (from, store) = source();
     let whole = held(&from);
     let (to, gone) = (SimDisk::new(), from.clone());
@@ -247,7 +247,7 @@ fn a_file_that_the_writer_removes_meanwhile_is_copied_from_where_it_is_open() {
 }
 
 #[test]
-fn a_catalog_whose_files_are_gone_is_read_again() {
+fn catalog_is_read_again_when_its_files_are_gone() {
     let (from, store) = source();
     let (to, looked) = (SimDisk::new(), std::sync::atomic::AtomicBool::new(false));
     // Between the catalog and its segments, these are merged.
@@ -266,7 +266,7 @@ fn a_catalog_whose_files_are_gone_is_read_again() {
 }
 
 #[test]
-fn it_can_be_stopped_and_leaves_nothing() {
+fn cancelled_backup_leaves_nothing() {
     let (from, _store) = source();
     let progress = Progress::default();
     progress.cancel();
@@ -296,7 +296,7 @@ fn it_can_be_stopped_and_leaves_nothing() {
 }
 
 #[test]
-fn a_backup_in_the_file_system_shares_its_files_and_has_the_permissions_of_the_store() {
+fn backup_on_disk_shares_files_and_keeps_permissions() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let dir = tempfile::tempdir().unwrap();
     let (path, safe) = (dir.path().join("a"), dir.path().join("deep/er/b"));

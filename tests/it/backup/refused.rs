@@ -18,7 +18,7 @@ fn refused(from: &SimDisk, to: &SimDisk) -> String {
 }
 
 #[test]
-fn another_store_is_none() {
+fn backup_of_another_store_is_refused() {
     let (from, _store) = source();
     let other = SimDisk::new();
     other.set_seed(7);
@@ -30,7 +30,7 @@ fn another_store_is_none() {
 }
 
 #[test]
-fn a_backup_that_was_written_to_is_a_store_of_its_own() {
+fn backup_that_was_written_to_is_refused() {
     let (from, store) = source();
     let written = "it was opened for writing, so it is a separate store now";
     let to = SimDisk::new();
@@ -54,7 +54,7 @@ fn a_backup_that_was_written_to_is_a_store_of_its_own() {
 }
 
 #[test]
-fn a_backup_of_a_newer_state_and_one_that_went_apart_are_none() {
+fn newer_or_diverged_backup_is_refused() {
     let (from, store) = source();
     let to = SimDisk::new();
     let older = from.crash_all_kept();
@@ -82,7 +82,7 @@ fn to_backup(from: &SimDisk) -> Vec<(Name, Vec<u8>)> {
 }
 
 #[test]
-fn a_directory_with_something_else_one_in_a_store_and_the_store_itself_are_refused() {
+fn unsuitable_target_directories_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (path, safe) = (dir.path().join("a"), dir.path().join("b"));
     let store = Store::create(&path, small()).unwrap();
@@ -112,7 +112,7 @@ fn a_directory_with_something_else_one_in_a_store_and_the_store_itself_are_refus
 }
 
 #[test]
-fn a_backup_that_is_open_is_refused_and_one_of_an_unfinished_store_too() {
+fn open_backup_or_unfinished_store_is_refused() {
     let (from, _store) = source();
     let to = SimDisk::new();
     back_up(&from, &to).unwrap();
@@ -124,7 +124,7 @@ fn a_backup_that_is_open_is_refused_and_one_of_an_unfinished_store_too() {
 }
 
 #[test]
-fn of_a_damaged_store_there_is_no_backup_and_an_earlier_one_stays() {
+fn damaged_store_is_not_backed_up_and_earlier_backup_stays() {
     let (from, store) = source();
     let to = SimDisk::new();
     back_up(&from, &to).unwrap();
@@ -165,7 +165,7 @@ fn of_a_damaged_store_there_is_no_backup_and_an_earlier_one_stays() {
 
 /// What was damaged since, wherever, is placed anew from the store, which is sound.
 #[test]
-fn a_damaged_file_of_an_earlier_backup_is_replaced() {
+fn damaged_file_of_an_earlier_backup_is_replaced() {
     let (from, store) = source();
     store.close().unwrap();
     let to = SimDisk::new();

@@ -21,7 +21,7 @@ fn of_version(name: Name, version: u8) -> SimDisk {
 }
 
 #[test]
-fn a_file_of_another_version_is_not_called_damaged() {
+fn file_of_another_version_is_not_reported_as_damaged() {
     let (files, _) = closed_sample();
     for name in [segments(&files)[1], Name::Snapshot] {
         for (version, advice) in [(4, "the simkeep that made it"), (6, "use a newer simkeep")] {
@@ -45,7 +45,7 @@ fn a_file_of_another_version_is_not_called_damaged() {
 }
 
 #[test]
-fn a_catalog_of_another_version_is_not_called_damaged() {
+fn catalog_of_another_version_is_not_reported_as_damaged() {
     for version in [1, 99] {
         let dir = tempfile::tempdir().unwrap();
         Store::create(dir.path(), small()).unwrap().close().unwrap();
@@ -73,7 +73,7 @@ fn a_catalog_of_another_version_is_not_called_damaged() {
 }
 
 #[test]
-fn a_damaged_or_missing_lock_file_is_no_obstacle() {
+fn damaged_or_missing_lock_file_is_ignored() {
     let (files, model) = killed_sample();
     let lock = file(&files, Name::Lock).to_vec();
     for i in 0..lock.len() {
@@ -89,7 +89,7 @@ fn a_damaged_or_missing_lock_file_is_no_obstacle() {
 /// The answer to an observation needs other pages. Where one of them cannot be read, it is not
 /// stored, and neither is what comes after it in the batch.
 #[test]
-fn an_observation_whose_answer_needs_a_damaged_page_is_not_stored() {
+fn observation_that_needs_a_damaged_page_is_not_stored() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for url in [URLS[0], URLS[1]] {

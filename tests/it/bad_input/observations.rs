@@ -52,7 +52,7 @@ fn a_url_of_two_megabytes_is_refused() {
 }
 
 #[test]
-fn the_longest_url_is_served_in_memory_and_in_a_segment() {
+fn longest_url_works_in_memory_and_in_a_segment() {
     let url = format!("https://example.com/{}", "x".repeat(URL_BYTES_MAX - 20));
     assert_eq!(url.len(), URL_BYTES_MAX);
     let disk = SimDisk::new();
@@ -96,7 +96,7 @@ fn a_url_with_control_characters_is_refused() {
 }
 
 #[test]
-fn urls_that_are_none_of_the_web_are_pages_like_any() {
+fn non_web_urls_are_stored_like_others() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let odd =
@@ -120,7 +120,7 @@ fn urls_that_are_none_of_the_web_are_pages_like_any() {
 }
 
 #[test]
-fn times_before_1970_are_served() {
+fn times_before_1970_are_stored() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let times = [TIME_MIN, -1_000_000_000_000, -1, 0, TIME_MAX];
@@ -155,7 +155,7 @@ fn times_outside_the_years_1_to_9999_are_refused() {
 }
 
 #[test]
-fn a_page_that_was_modified_outside_the_years_1_to_9999_is_refused() {
+fn modified_outside_the_years_1_to_9999_is_refused() {
     for modified in [TIME_MIN - 1, TIME_MAX + 1, i64::MIN, i64::MAX] {
         expect_refused(
             Observation::not_modified(URLS[0], ms(0)).modified(ms(modified)),
@@ -165,7 +165,7 @@ fn a_page_that_was_modified_outside_the_years_1_to_9999_is_refused() {
 }
 
 #[test]
-fn a_weight_that_is_not_finite_and_positive_is_refused() {
+fn weight_must_be_finite_and_positive() {
     for weight in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0] {
         let is_named = |e: &Error| matches!(e, Error::InvalidOption { name: "weight", .. });
         expect_refused(Observation::gone(URLS[0], ms(1)).weight(weight), is_named);
@@ -178,7 +178,7 @@ fn a_weight_that_is_not_finite_and_positive_is_refused() {
 }
 
 #[test]
-fn an_epoch_that_is_not_registered_is_refused() {
+fn unregistered_epoch_is_refused() {
     expect_refused(Observation::content(URLS[0], ms(0), 0, Epoch::from_number(2)), |e| {
         matches!(e, Error::UnknownEpoch(2))
     });
@@ -188,7 +188,7 @@ fn an_epoch_that_is_not_registered_is_refused() {
 }
 
 #[test]
-fn names_of_epochs_and_options_that_cannot_be_are_refused() {
+fn invalid_epoch_names_and_options_are_refused() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for name in ["", "a\nb", &"x".repeat(10_000)] {

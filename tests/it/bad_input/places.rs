@@ -26,7 +26,7 @@ fn expect_no_store(path: &Path, expected: NotStore, why: &str) {
 }
 
 #[test]
-fn a_place_without_a_store_is_named_and_left_as_it_is() {
+fn path_without_a_store_is_named_and_left_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     expect_no_store(&dir.path().join("nothing"), NotStore::Nothing, "does not exist");
     assert_eq!(listing(dir.path()), []);
@@ -45,7 +45,7 @@ fn a_place_without_a_store_is_named_and_left_as_it_is() {
 }
 
 #[test]
-fn a_store_is_not_made_in_a_directory_that_holds_something_else() {
+fn store_is_not_created_among_other_files() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("letter.txt"), "dear").unwrap();
     for made in [Store::create(dir.path(), small()), Store::open_or_create(dir.path(), small())] {
@@ -59,7 +59,7 @@ fn a_store_is_not_made_in_a_directory_that_holds_something_else() {
 
 /// `SNAPSHOT` lists the segments of a store that may be elsewhere.
 #[test]
-fn a_store_is_not_made_where_the_list_of_anothers_segments_is_left() {
+fn store_is_not_created_over_a_leftover_snapshot_file() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
     store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
@@ -75,7 +75,7 @@ fn a_store_is_not_made_where_the_list_of_anothers_segments_is_left() {
 }
 
 #[test]
-fn a_store_is_not_made_over_another() {
+fn store_is_not_created_over_another() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
     store.register_epoch(EPOCHS[1], Role::Both).unwrap();
@@ -86,7 +86,7 @@ fn a_store_is_not_made_over_another() {
 }
 
 #[test]
-fn files_that_are_not_ours_are_left_alone_and_our_own_leftovers_go() {
+fn own_leftovers_are_removed_and_other_files_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
     store.register_epoch(EPOCHS[1], Role::Both).unwrap();
@@ -115,7 +115,7 @@ fn files_that_are_not_ours_are_left_alone_and_our_own_leftovers_go() {
 }
 
 #[test]
-fn a_second_writer_is_refused_until_the_first_is_done() {
+fn second_writer_is_refused_until_the_first_closes() {
     let dir = tempfile::tempdir().unwrap();
     let first = Store::create(dir.path(), small()).unwrap();
     let refused = Store::open(dir.path(), small()).unwrap_err();
@@ -133,7 +133,7 @@ fn a_second_writer_is_refused_until_the_first_is_done() {
 }
 
 #[test]
-fn a_store_is_made_where_only_the_lock_of_another_is_left() {
+fn store_is_created_where_only_a_lock_file_remains() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store");
     let create = || {

@@ -27,7 +27,7 @@ fn set_modes(dir: &Path, dir_mode: u32, file_mode: u32) {
 }
 
 #[test]
-fn a_read_only_copy_of_a_killed_store_is_read_and_not_touched() {
+fn read_only_copy_of_a_killed_store_is_read_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let original = dir.path().join("original");
     let store = Store::create(&original, small()).unwrap();

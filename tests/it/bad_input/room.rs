@@ -12,7 +12,7 @@ use simkeep_testing::sample::{fill, sample};
 use simkeep_testing::{choice, create, ms, on, open, request, small, sound};
 
 #[test]
-fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
+fn full_disk_loses_nothing_acknowledged_and_allows_reads() {
     for room in [0, 1, 100, 600, 2_000, 5_000, 20_000, 60_000] {
         let disk = SimDisk::new();
         let store = create(&disk, small());
@@ -78,7 +78,7 @@ fn on_a_full_disk_nothing_acknowledged_is_lost_and_reading_goes_on() {
 }
 
 #[test]
-fn a_store_that_did_not_fit_is_made_once_there_is_room() {
+fn store_is_created_once_the_full_disk_has_room() {
     for room in [0, 1, 4_096, 100_000, 500_000] {
         let disk = SimDisk::new();
         disk.set_capacity_bytes(Some(room));

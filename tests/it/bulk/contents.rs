@@ -47,7 +47,7 @@ proptest! {
 
     /// In any split, with some observed before and after, and some forgotten in between.
     #[test]
-    fn what_is_loaded_is_as_if_it_had_been_observed(
+    fn load_equals_observing_the_same_visits(
         steps in prop::collection::vec(step(), 1..10),
         segment_pages in prop_oneof![Just(1u64 << 29), 1u64..8],
     ) {
@@ -98,7 +98,7 @@ proptest! {
 }
 
 #[test]
-fn very_little_memory_makes_several_levels_and_no_difference() {
+fn load_in_little_memory_merges_in_levels() {
     let disk = SimDisk::new();
     drop(create(&disk, small()));
     let all = many(3000, 0);
@@ -127,7 +127,7 @@ fn very_little_memory_makes_several_levels_and_no_difference() {
 }
 
 #[test]
-fn a_page_with_very_many_visits_is_one_page() {
+fn page_with_very_many_visits_loads_as_one_page() {
     let store = create(&SimDisk::new(), small());
     let visits = (0..5000i64).map(|n| {
         let (time, print) = ((n * 7919) % 5000, (n % 13).cast_unsigned());
@@ -140,7 +140,7 @@ fn a_page_with_very_many_visits_is_one_page() {
 }
 
 #[test]
-fn what_is_loaded_again_changes_nothing() {
+fn loading_again_changes_nothing() {
     let store = create(&SimDisk::new(), small());
     let all = some(3, 200, 0);
     let first = load(&store, &all).unwrap();
@@ -153,7 +153,7 @@ fn what_is_loaded_again_changes_nothing() {
 }
 
 #[test]
-fn pages_with_one_visit_that_are_loaded_again_stay_as_they_are() {
+fn reloading_pages_with_one_visit_changes_nothing() {
     let store = create(&SimDisk::new(), small());
     let urls: Vec<String> = (0..100).map(|page| format!("http://h{page}.example/")).collect();
     let visit = |url| Observation::content(url, ms(1_000), 7, Epoch::from_number(0)).into();
@@ -168,7 +168,7 @@ fn pages_with_one_visit_that_are_loaded_again_stay_as_they_are() {
 }
 
 #[test]
-fn what_was_forgotten_before_does_not_hide_what_is_loaded_after() {
+fn pages_loaded_after_a_forget_are_visible() {
     let mut model = Model::default();
     let store = create(&SimDisk::new(), small());
     let all = some(4, 100, 0);

@@ -15,7 +15,7 @@ use simkeep_testing::pages::URLS;
 use simkeep_testing::{choice, create, ms, on, open, small, sound};
 
 #[test]
-fn nothing_is_stored_if_one_cannot_be() {
+fn one_invalid_operation_rejects_the_whole_load() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let good = some(1, 60, 0);
@@ -59,7 +59,7 @@ fn nothing_is_stored_if_one_cannot_be() {
 }
 
 #[test]
-fn what_is_broken_off_at_any_moment_comes_to_nothing() {
+fn load_cancelled_at_any_moment_stores_nothing() {
     let all = many(4000, 0);
     // Operations on the disk that a load has done, and the one at which it is cancelled.
     let load = |stop: u64| {
@@ -105,7 +105,7 @@ fn what_is_broken_off_at_any_moment_comes_to_nothing() {
 }
 
 #[test]
-fn options_that_cannot_be_are_refused() {
+fn invalid_load_options_are_refused() {
     let store = create(&SimDisk::new(), small());
     let none = || std::iter::empty::<Result<Observation<'_>>>();
     for options in [
@@ -127,7 +127,7 @@ fn owned(requests: &[Operation<'_>]) -> Vec<(String, Entry)> {
 }
 
 #[test]
-fn after_a_crash_at_any_moment_all_of_it_is_there_or_nothing() {
+fn crash_during_a_load_leaves_all_or_nothing() {
     let observed = some(8, 40, 0);
     let loaded: Vec<_> = many(700, 0).into_iter().chain(owned(&some(9, 200, 30))).collect();
     let options = || little().segment_pages(300);
@@ -174,7 +174,7 @@ fn after_a_crash_at_any_moment_all_of_it_is_there_or_nothing() {
 }
 
 #[test]
-fn a_disk_that_fails_now_and_then_loses_nothing() {
+fn intermittent_disk_failures_lose_nothing() {
     let observed = some(10, 30, 0);
     let loaded = many(600, 0);
     for nth in (1..60).chain((60..400).step_by(13)) {

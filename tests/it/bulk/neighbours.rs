@@ -23,7 +23,7 @@ fn alone(requests: &mut Vec<Operation<'static>>) {
 }
 
 #[test]
-fn readers_go_on_and_writers_wait_while_segments_are_written() {
+fn readers_continue_and_writers_wait_during_a_load() {
     let gate = Gate::default();
     let disk = SimDisk::new();
     let options = small().background(true);
@@ -62,7 +62,7 @@ fn readers_go_on_and_writers_wait_while_segments_are_written() {
 }
 
 #[test]
-fn observing_beside_loads_loses_nothing() {
+fn observing_during_loads_loses_nothing() {
     let store = create(&SimDisk::new(), small().background(true));
     let stop = AtomicBool::new(false);
     let next = AtomicU64::new(0);
@@ -101,7 +101,7 @@ fn observing_beside_loads_loses_nothing() {
 }
 
 #[test]
-fn a_store_that_is_closed_ends_its_load() {
+fn closing_a_store_ends_its_load() {
     let store = create(&SimDisk::new(), small());
     let other = store.clone();
     let (sender, begun) = mpsc::channel();

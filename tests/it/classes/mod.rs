@@ -25,7 +25,7 @@ fn class(store: &Store) -> Option<u32> {
 }
 
 #[test]
-fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
+fn latest_class_is_in_force_in_any_arrival_order() {
     let requests: [Operation<'_>; 7] = [
         content(100).into(),
         classed(50, 9),
@@ -69,7 +69,7 @@ fn the_class_of_the_latest_time_is_in_force_whatever_came_first() {
 }
 
 #[test]
-fn a_page_has_no_class_until_one_is_given_and_0_is_one() {
+fn page_has_no_class_until_set_and_0_is_valid() {
     let store = create(&SimDisk::new(), small());
     let classing = PropertyUpdate::class(URL, ms(5), 0);
     assert_eq!(store.set_property(classing).unwrap(), PropertyOutcome::Missing);
@@ -89,7 +89,7 @@ fn a_page_has_no_class_until_one_is_given_and_0_is_one() {
 }
 
 #[test]
-fn a_class_from_before_the_first_visit_is_in_force_however_both_come() {
+fn class_before_the_first_visit_is_in_force() {
     let requests = [content(100).into(), classed(50, 3)];
     let observed = create(&SimDisk::new(), small());
     observed.write_batch(&requests).unwrap();
@@ -103,7 +103,7 @@ fn a_class_from_before_the_first_visit_is_in_force_however_both_come() {
 }
 
 #[test]
-fn a_class_that_comes_with_a_known_visit_is_kept() {
+fn class_sent_with_a_known_visit_is_kept() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(10)).unwrap();
     let again = store.observe(content(10).class(3)).unwrap();
@@ -117,7 +117,7 @@ fn a_class_that_comes_with_a_known_visit_is_kept() {
 }
 
 #[test]
-fn what_is_in_force_has_the_last_weight_and_the_last_class() {
+fn in_force_entries_have_the_last_weight_and_class() {
     let store = create(&SimDisk::new(), small());
     store.observe(content(10).class(3).weight(2.0)).unwrap();
     store.observe(content(20).class(4)).unwrap();
@@ -130,7 +130,7 @@ fn what_is_in_force_has_the_last_weight_and_the_last_class() {
 }
 
 #[test]
-fn all_pages_are_classed_anew_by_a_load() {
+fn load_can_reclassify_all_pages() {
     let store = create(&SimDisk::new(), small());
     let urls: Vec<String> = (0..100).map(|page| format!("https://a.example/{page}")).collect();
     let visits = urls.iter().map(|url| Observation::content(url, ms(1), 7, Epoch::from_number(0)));

@@ -184,7 +184,7 @@ fn answers(view: &Snapshot, fingerprints: &[u64], like: &Query, together: bool) 
 }
 
 #[test]
-fn a_search_of_classes_answers_as_a_store_that_has_no_others() {
+fn class_search_equals_a_store_of_those_classes() {
     /// Questions to one store without the others.
     const EACH: u64 = 2_500;
     let _again = again();
@@ -246,7 +246,7 @@ fn a_search_of_classes_answers_as_a_store_that_has_no_others() {
 }
 
 #[test]
-fn an_outcome_names_copies_and_near_pages_of_all_classes() {
+fn outcome_names_copies_and_near_pages_of_all_classes() {
     let store = create(&SimDisk::new(), small());
     let seen = |url, fingerprint| Observation::content(url, ms(5), fingerprint, FIRST);
     store.observe(seen("http://a/", 1).digest(digest(1)).class(1)).unwrap();
@@ -256,7 +256,7 @@ fn an_outcome_names_copies_and_near_pages_of_all_classes() {
 }
 
 #[test]
-fn a_page_is_of_the_class_that_it_has_now_whenever_it_had_its_content() {
+fn current_class_applies_to_earlier_versions() {
     let store = create(&SimDisk::new(), small());
     let seen = |fingerprint, time| Observation::content("http://a/", ms(time), fingerprint, FIRST);
     store.observe(seen(1, 5).class(1)).unwrap();
@@ -280,7 +280,7 @@ fn a_page_is_of_the_class_that_it_has_now_whenever_it_had_its_content() {
 }
 
 #[test]
-fn pairs_in_a_single_segment_are_of_the_classes_asked_for() {
+fn pairs_in_one_segment_are_filtered_by_class() {
     let store = create(&SimDisk::new(), small());
     for (page, class) in [1, 1, 2].into_iter().enumerate() {
         let fingerprint = 1 << page;
@@ -297,7 +297,7 @@ fn pairs_in_a_single_segment_are_of_the_classes_asked_for() {
 }
 
 #[test]
-fn what_is_hidden_by_thousands_of_pages_of_other_classes_is_found_or_missed_aloud() {
+fn pages_hidden_by_other_classes_are_found_or_reported_incomplete() {
     let store = create(&SimDisk::new(), small().near_limit(0));
     let urls: Vec<String> = (0..3_000).map(|page| format!("http://a.example/{page:04}")).collect();
     let all = urls.iter().enumerate().map(|(page, url)| {

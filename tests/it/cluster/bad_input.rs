@@ -22,7 +22,7 @@ fn store(fingerprints: impl IntoIterator<Item = u64>) -> Store {
 }
 
 #[test]
-fn there_may_be_no_page_and_one_and_many_alike() {
+fn clustering_works_for_no_page_and_one_page() {
     let progress = Progress::default();
     for k in [0, 3, 64] {
         let asked = Clustering::within(k);
@@ -48,7 +48,7 @@ fn there_may_be_no_page_and_one_and_many_alike() {
 }
 
 #[test]
-fn an_epoch_that_ended_or_never_was_is_refused() {
+fn ended_or_unknown_epoch_is_refused() {
     let store = store([1]);
     let unknown = Clustering::within(3).epoch(Epoch::from_number(9));
     let refused = unknown.run(&store.snapshot(), &Progress::default());
@@ -65,7 +65,7 @@ fn an_epoch_that_ended_or_never_was_is_refused() {
 }
 
 #[test]
-fn who_cancels_and_who_has_no_room_hears_it() {
+fn cancellation_is_reported_and_small_input_needs_no_scratch() {
     let store = store((0..5000_u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let progress = Progress::default();
     progress.cancel();

@@ -60,7 +60,7 @@ fn sorted(by: u32) -> ([usize; 8], Vec<u32>) {
 }
 
 #[test]
-fn the_numbers_of_the_lecture_stand_where_it_says() {
+fn sorted_neighbours_match_the_lecture() {
     assert_eq!(sorted(0), ([4, 3, 6, 1, 8, 5, 2, 7], vec![9, 1, 5, 6, 2, 9, 9]));
     assert_eq!(sorted(2), ([4, 2, 3, 6, 1, 8, 5, 7], vec![2, 11, 1, 5, 6, 2, 6]));
     let candidates = neighbours(&LECTURE, 16);
@@ -79,7 +79,7 @@ fn recall(fingerprints: &[u64], k: u32) -> (usize, f64) {
 }
 
 #[test]
-fn neighbours_in_rotations_are_most_pairs_of_strangers_and_few_of_a_crowd() {
+fn sorted_neighbours_find_sparse_pairs_and_miss_dense_ones() {
     let mut choose = choice(1);
     // Pairs of strangers, some bits from each other.
     let mut strangers = Vec::new();
@@ -102,7 +102,7 @@ fn neighbours_in_rotations_are_most_pairs_of_strangers_and_few_of_a_crowd() {
 }
 
 #[test]
-fn a_double_loop_finds_what_the_join_does() {
+fn double_loop_and_join_find_the_same_pairs() {
     let mut choose = choice(2);
     let some: Vec<u64> = (0..500)
         .map(|_| (0..choose(6)).fold(0x0123_4567_89ab_cdef, |near, _| near ^ 1 << choose(64)))

@@ -13,7 +13,7 @@ fn store(options: Options) -> Store {
 }
 
 #[test]
-fn the_original_is_named_with_how_it_is_known() {
+fn original_is_named_with_its_evidence() {
     let store = store(Options::default());
     let epoch = store.change_epoch();
     let digest = |n: u8| Digest([n; 16]);
@@ -38,7 +38,7 @@ fn the_original_is_named_with_how_it_is_known() {
 }
 
 #[test]
-fn the_rule_of_the_store_decides() {
+fn rule_of_the_store_selects_the_original() {
     let store =
         store(Options::default().rule([Rule::Https, Rule::ShortestUrl].into_iter().collect()));
     let epoch = store.change_epoch();
@@ -53,7 +53,7 @@ fn the_rule_of_the_store_decides() {
 /// A page may yield to one that yields to a third, which is not near it. A cluster is led by pages that
 /// yield to none.
 #[test]
-fn few_originals_yield_to_others() {
+fn few_originals_have_an_original_themselves() {
     let (mut yields, mut all) = (0, 0);
     for seed in 0..deep(200) {
         let mut choose = choice(seed);
@@ -86,7 +86,7 @@ fn few_originals_yield_to_others() {
 }
 
 #[test]
-fn of_very_many_copies_the_first_is_named_or_it_is_said_that_there_may_be_others() {
+fn first_of_many_copies_is_named_or_answer_is_incomplete() {
     let store = store(Options::default().memtable_observations(2_000));
     let epoch = store.change_epoch();
     let pages = deep(50_000).min(1_000_000);

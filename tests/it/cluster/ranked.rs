@@ -13,7 +13,7 @@ fn ranked(store: &Store, asked: &Clustering) -> Vec<RankedPage> {
 }
 
 #[test]
-fn pages_of_several_stores_rank_as_those_of_one_do() {
+fn pages_of_several_stores_rank_like_those_of_one() {
     let all = create();
     let stores = [create(), create()];
     for n in 0..400_usize {

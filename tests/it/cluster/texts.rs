@@ -54,7 +54,7 @@ fn store(pages: &[Page]) -> Store {
 }
 
 #[test]
-fn worlds_of_texts_are_clustered_as_by_a_plain_loop() {
+fn random_texts_cluster_like_a_plain_loop() {
     for seed in 0..deep(400) {
         let mut choose = choice(seed);
         let pages: Vec<Page> = (0..choose(200)).map(|n| draw(n, &mut choose)).collect();
@@ -118,7 +118,7 @@ fn worlds_of_texts_are_clustered_as_by_a_plain_loop() {
 }
 
 #[test]
-fn a_candidate_says_which_text_is_wanted() {
+fn candidate_names_the_text_it_needs() {
     let store = create(&SimDisk::new(), Options::default());
     let epoch = store.change_epoch();
     let digests = [1, 2].map(|n| Digest([n; 16]));

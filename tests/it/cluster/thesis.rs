@@ -9,7 +9,7 @@ use super::by_page;
 
 /// S. Seshasai, 2.6.2: B is 3 bits from A, C is 1, and B and C are 4 from each other.
 #[test]
-fn who_leads_decides_whether_three_texts_are_one_cluster_or_two() {
+fn leader_decides_whether_three_texts_form_one_cluster() {
     let fingerprints = [("a", 0b0000), ("b", 0b0111), ("c", 0b1000)];
     let clusters = |leads: &str| {
         let store = create(&SimDisk::new(), Options::default());

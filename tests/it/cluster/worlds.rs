@@ -265,7 +265,7 @@ fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
 }
 
 #[test]
-fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
+fn random_pages_cluster_like_a_plain_loop() {
     for seed in 0..deep(2_000) {
         let mut choose = choice(seed);
         let pages = 1 + choose(100);
@@ -299,7 +299,7 @@ fn clusters_are_those_of_a_plain_loop_however_the_pages_came() {
 }
 
 #[test]
-fn clusters_of_a_past_time_are_those_of_the_visits_until_then() {
+fn clusters_at_a_past_time_match_the_visits_until_then() {
     for seed in 0..deep(400) {
         let mut choose = choice(seed);
         let seen: Vec<Seen> = (0..200).map(|_| Seen::draw(60, &mut choose)).collect();
@@ -320,7 +320,7 @@ fn clusters_of_a_past_time_are_those_of_the_visits_until_then() {
 }
 
 #[test]
-fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
+fn clusters_of_classes_match_a_store_without_other_pages() {
     for seed in 0..deep(400) {
         let mut choose = choice(seed);
         let seen: Vec<Seen> = (0..200).map(|_| Seen::draw(60, &mut choose)).collect();
@@ -364,7 +364,7 @@ fn clusters_of_some_classes_are_those_of_a_store_without_the_other_pages() {
 }
 
 #[test]
-fn a_key_of_the_caller_decides_before_the_rules() {
+fn key_of_the_caller_precedes_the_rules() {
     let store = create(&SimDisk::new(), Options::default());
     let epoch = store.change_epoch();
     for (url, visits) in

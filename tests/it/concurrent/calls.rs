@@ -59,7 +59,7 @@ fn has_serial_order(threads: &[Calls]) -> bool {
 }
 
 #[test]
-fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
+fn concurrent_verdicts_match_some_serial_order() {
     const PAGES: u64 = 4;
     let store = create(&SimDisk::new(), busy());
     for round in 0..deep(150) {
@@ -104,7 +104,7 @@ fn the_verdicts_of_concurrent_calls_are_those_of_some_order_of_them() {
 }
 
 #[test]
-fn the_check_for_a_serial_order_finds_those_that_have_none() {
+fn serial_order_check_rejects_impossible_orders() {
     let visit = |time| Observation::content("x", ms(time), 1, Epoch::from_number(0)).visit;
     let new = (visit(5), Verdict::New);
     assert!(has_serial_order(&[vec![new], vec![(visit(4), Verdict::OutOfOrder)]]));
@@ -115,7 +115,7 @@ fn the_check_for_a_serial_order_finds_those_that_have_none() {
 
 /// Every visit that was taken in is either there or was counted by the call that forgot it.
 #[test]
-fn forgetting_among_observations_counts_each_visit_once() {
+fn concurrent_forgets_count_each_visit_once() {
     let disk = SimDisk::new();
     let store = create(&disk, busy());
     let (accepted, forgotten) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -169,7 +169,7 @@ fn forgetting_among_observations_counts_each_visit_once() {
 }
 
 #[test]
-fn an_epoch_that_many_threads_register_is_one() {
+fn epoch_registered_by_many_threads_is_one() {
     let disk = SimDisk::new();
     let store = create(&disk, busy());
     let start = Barrier::new(THREADS);
@@ -197,7 +197,7 @@ fn an_epoch_that_many_threads_register_is_one() {
 }
 
 #[test]
-fn what_was_acknowledged_before_a_close_among_observers_is_there_after_it() {
+fn acknowledged_observations_survive_a_concurrent_close() {
     for round in 0..deep(40) {
         let disk = SimDisk::new();
         let store = create(&disk, busy());

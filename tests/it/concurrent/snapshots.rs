@@ -15,7 +15,7 @@ use simkeep_testing::{choice, create, digest, ms, sound};
 /// Readers hold to what they see: what a search finds can be read, and reads the same twice.
 #[test]
 #[expect(clippy::too_many_lines, reason = "threads that share what stands above them")]
-fn a_snapshot_is_whole_while_everything_moves() {
+fn snapshot_is_consistent_during_concurrent_writes() {
     const FINGERPRINT: u64 = 0xffff_0000_1234_5678;
     let store = create(&SimDisk::new(), busy());
     // Always near everything that is observed, so always in every answer.

@@ -21,7 +21,7 @@ fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
 }
 
 #[test]
-fn what_has_waited_long_enough_is_sealed() {
+fn memtable_is_sealed_after_its_delay() {
     let options = busy().seal_after(Duration::from_millis(20));
     let store = create(&SimDisk::new(), options);
     for page in 0..3 {
@@ -33,7 +33,7 @@ fn what_has_waited_long_enough_is_sealed() {
 }
 
 #[test]
-fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
+fn few_long_urls_fill_a_memtable_by_bytes() {
     let options = small().memtable_bytes(64 << 10).memtable_observations(100_000);
     let store = create(&SimDisk::new(), options);
     for page in 0..40 {
@@ -45,7 +45,7 @@ fn a_memtable_of_few_long_urls_is_full_by_its_bytes() {
 }
 
 #[test]
-fn a_batch_fills_no_memtable_beyond_its_limit() {
+fn batch_does_not_exceed_the_memtable_limit() {
     let options = small().memtable_observations(10).background(false);
     let store = create(&SimDisk::new(), options);
     let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
@@ -60,7 +60,7 @@ fn a_batch_fills_no_memtable_beyond_its_limit() {
 }
 
 #[test]
-fn segments_stay_few_while_they_are_merged_behind_the_observers() {
+fn background_merges_keep_segments_few() {
     let store = create(&SimDisk::new(), busy());
     for page in 0..6_400 {
         let content =
@@ -79,7 +79,7 @@ fn segments_stay_few_while_they_are_merged_behind_the_observers() {
 /// A merge needs disk space besides its inputs. Without it the merge does not start, `wait_idle`
 /// returns the error, and everything else goes on.
 #[test]
-fn a_merge_without_room_is_not_begun_and_waited_for() {
+fn merge_without_room_does_not_start_and_is_reported() {
     let disk = SimDisk::new();
     let store = create(&disk, busy().background(false));
     for page in 0..640 {

@@ -45,13 +45,13 @@ fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
 }
 
 #[test]
-fn threads_that_wait_at_the_same_time_share_a_commit() {
+fn concurrent_writers_share_a_commit() {
     let (syncs, observed) = syncs_of(64, 16, Durability::Each);
     assert!(syncs * 8 <= observed, "{syncs} syncs for {observed} observations");
 }
 
 #[test]
-fn a_commit_that_waits_for_others_is_shared_by_more() {
+fn grouped_durability_shares_a_commit_among_more_writers() {
     let (syncs, observed) = syncs_of(64, 16, Durability::Grouped(Duration::from_millis(20)));
     assert!(syncs * 16 <= observed, "{syncs} syncs for {observed} observations");
 }
@@ -116,7 +116,7 @@ fn is_segment_sync(kind: OpKind, name: Option<Name>) -> bool {
 }
 
 #[test]
-fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
+fn readers_neither_wait_for_a_commit_nor_see_it_early() {
     let (gate, store) = gated();
     let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
@@ -132,7 +132,7 @@ fn readers_do_not_wait_for_a_commit_and_do_not_see_it_before_it_is_durable() {
 }
 
 #[test]
-fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
+fn page_and_visit_counts_include_only_acknowledged_operations() {
     let (gate, store) = gated();
     let page = Observation::content("https://late.example/", ms(0), 5, Epoch::from_number(0));
     let observe = || assert_eq!(store.observe(page).unwrap().near.len(), 8);
@@ -148,7 +148,7 @@ fn the_numbers_of_pages_and_visits_are_those_of_what_was_acknowledged() {
 }
 
 #[test]
-fn readers_do_not_wait_while_an_epoch_is_registered() {
+fn readers_do_not_wait_for_an_epoch_registration() {
     let (gate, store) = gated();
     let register =
         || assert_eq!(store.register_epoch("another", Role::Both).unwrap(), Epoch::from_number(1));

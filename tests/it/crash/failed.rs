@@ -133,7 +133,7 @@ fn names_cause(error: &Error) -> bool {
 }
 
 #[test]
-fn c4_after_a_failed_call_nothing_more_is_acknowledged_and_reading_goes_on() {
+fn c4_failed_call_stops_acknowledgements_but_not_reads() {
     let _again = again();
     let wanted = deep(5_000);
     let (tried, refused) = (AtomicU64::new(0), AtomicU64::new(0));

@@ -139,7 +139,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), options: &Options, calls: &
 }
 
 #[test]
-fn c2_after_a_crash_in_any_workload_of_three_calls_the_store_is_some_commit() {
+fn c2_crash_within_three_calls_leaves_some_commit() {
     let only = std::env::var("SIMKEEP_WORKLOAD").ok().map(|n| n.parse::<usize>().unwrap());
     let trial = Trial::new(100, only.is_some());
     let beginnings = beginnings();

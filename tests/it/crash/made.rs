@@ -78,7 +78,7 @@ fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
 }
 
 #[test]
-fn after_a_crash_of_a_load_its_epochs_are_there_with_the_rest_or_not_at_all() {
+fn crash_of_a_load_keeps_its_epochs_with_its_pages() {
     let origin = weighed();
     let other = source(&origin);
     let begin = || {
@@ -176,7 +176,7 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
 }
 
 #[test]
-fn a_crash_of_a_repair_leaves_no_store_or_all_of_it() {
+fn crash_of_a_repair_leaves_no_store_or_all() {
     let origin = weighed();
     let from = SimDisk::new();
     {
@@ -191,7 +191,7 @@ fn a_crash_of_a_repair_leaves_no_store_or_all_of_it() {
 }
 
 #[test]
-fn a_crash_of_a_load_that_makes_its_store_leaves_no_store_or_all_of_it() {
+fn crash_of_a_creating_load_leaves_no_store_or_all() {
     let other = source(&weighed()).snapshot();
     made(|disk| {
         let epochs = LoadEpochs::default();

@@ -72,7 +72,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
 }
 
 #[test]
-fn c2_after_a_crash_in_a_long_workload_the_store_is_some_commit() {
+fn c2_crash_in_a_long_workload_leaves_some_commit() {
     let states = deep(60_000);
     let recoveries = states / 10;
     let only = std::env::var("SIMKEEP_SEED").ok().map(|seed| seed.parse().unwrap());

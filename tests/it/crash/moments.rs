@@ -83,7 +83,7 @@ fn moments(n: u64, seed: u64) -> Vec<u64> {
 }
 
 #[test]
-fn the_script_runs_and_says_what_the_model_says() {
+fn script_runs_and_agrees_with_the_model() {
     let _again = again();
     let done = run_until(small(), None);
     check_store(&done.store, &done.acknowledged);
@@ -92,7 +92,7 @@ fn the_script_runs_and_says_what_the_model_says() {
 }
 
 #[test]
-fn after_a_crash_at_any_moment_the_store_is_what_was_acknowledged_or_one_step_further() {
+fn crash_leaves_the_acknowledged_state_or_one_step_more() {
     let _again = again();
     let (mut behind, mut further) = (0, 0);
     for stop in moments(changes(), 0) {
@@ -116,7 +116,7 @@ fn after_a_crash_at_any_moment_the_store_is_what_was_acknowledged_or_one_step_fu
 }
 
 #[test]
-fn a_crash_while_recovering_from_a_crash_changes_nothing() {
+fn crash_during_recovery_changes_nothing() {
     let _again = again();
     for stop in moments(changes(), 3).into_iter().step_by(9) {
         let stopped = run_until(small(), Some(power_failure(stop)));
@@ -138,7 +138,7 @@ fn a_crash_while_recovering_from_a_crash_changes_nothing() {
 }
 
 #[test]
-fn a_recovered_store_goes_on() {
+fn recovered_store_keeps_working() {
     let _again = again();
     for stop in moments(changes(), 5).into_iter().step_by(5) {
         let stopped = run_until(small(), Some(power_failure(stop)));
@@ -157,7 +157,7 @@ fn a_recovered_store_goes_on() {
 }
 
 #[test]
-fn after_a_failed_write_nothing_is_accepted_and_reads_go_on() {
+fn after_a_failed_write_writes_fail_and_reads_work() {
     let _again = again();
     for stop in moments(changes(), 1) {
         let stopped = run_until(small(), Some(power_failure(stop)));
@@ -189,7 +189,7 @@ fn after_a_failed_write_nothing_is_accepted_and_reads_go_on() {
 }
 
 #[test]
-fn a_store_is_created_whole_or_not_at_all() {
+fn store_is_created_whole_or_not_at_all() {
     let _again = again();
     let whole = SimDisk::new();
     drop(Store::create(on(&whole), small()).unwrap());
@@ -221,7 +221,7 @@ fn a_store_is_created_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_batch_that_fits_the_memtable_is_there_whole_or_not_at_all() {
+fn batch_that_fits_the_memtable_is_atomic() {
     let _again = again();
     let options = small().memtable_observations(1000);
     let batch: Vec<_> = (0..100).map(|i| observation(&mut choice(i), 10, 0)).collect();
@@ -244,7 +244,7 @@ fn a_batch_that_fits_the_memtable_is_there_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_registered_epoch_survives() {
+fn registered_epoch_survives_a_crash() {
     let _again = again();
     for stop in 1.. {
         let disk = SimDisk::new();
@@ -272,7 +272,7 @@ fn a_registered_epoch_survives() {
 /// An old handle outlives its store in the hands of a reader; the file numbers that it knows may
 /// have been given again.
 #[test]
-fn a_snapshot_of_a_failed_store_keeps_its_hands_off_the_store_that_was_reopened() {
+fn snapshot_of_a_failed_store_leaves_the_reopened_one_alone() {
     let _again = again();
     for stop in moments(changes(), 4) {
         let disk = SimDisk::new();
@@ -302,7 +302,7 @@ fn a_snapshot_of_a_failed_store_keeps_its_hands_off_the_store_that_was_reopened(
 }
 
 #[test]
-fn what_goes_on_in_the_background_loses_nothing_in_a_crash() {
+fn crash_during_background_work_loses_nothing() {
     let _again = again();
     let options = small().background(true);
     for run in 0..deep(300) {
@@ -317,7 +317,7 @@ fn what_goes_on_in_the_background_loses_nothing_in_a_crash() {
 }
 
 #[test]
-fn each_of_many_threads_finds_what_was_acknowledged_to_it() {
+fn each_thread_finds_its_acknowledged_observations_after_a_crash() {
     let _again = again();
     const THREADS: usize = 8;
     let options = small().background(true);
@@ -361,7 +361,7 @@ fn numbered(thread: usize, time: i64) -> Observation<'static> {
 }
 
 #[test]
-fn what_was_flushed_is_there_and_what_follows_is_there_in_order() {
+fn crash_keeps_flushed_and_a_prefix_of_later_observations() {
     let _again = again();
     let options = small().durability(Durability::OnFlush);
     let options = options.memtable_observations(1000);
@@ -390,7 +390,7 @@ fn what_was_flushed_is_there_and_what_follows_is_there_in_order() {
 }
 
 #[test]
-fn without_a_flush_nothing_is_synced() {
+fn nothing_is_synced_without_a_flush() {
     let _again = again();
     let disk = SimDisk::new();
     let meter = simkeep::disk::Meter::counting(on(&disk));

@@ -24,7 +24,7 @@ fn segments(disk: &SimDisk) -> (Store, Vec<Name>) {
 }
 
 #[test]
-fn verify_beside_a_writer_names_every_flaw() {
+fn verify_during_writing_names_every_flaw() {
     let disk = SimDisk::new();
     let (_store, segments) = segments(&disk);
     assert!(segments.len() > 3, "{segments:?}");
@@ -68,7 +68,7 @@ fn removing(disk: &SimDisk, segments: &[Name], nth: usize) -> HookDisk {
 }
 
 #[test]
-fn verify_reads_segments_that_a_merge_removes_meanwhile() {
+fn verify_reads_segments_that_a_merge_removes() {
     let disk = SimDisk::new();
     let (store, segments) = segments(&disk);
     store.close().unwrap();

@@ -28,7 +28,7 @@ fn cut(sound: &Sound, name: Name, counts: &Counts) {
 }
 
 #[test]
-fn a_file_that_was_cut_short_is_an_error_that_names_it() {
+fn truncated_file_is_an_error_that_names_it() {
     let _again = again();
     let counts = Counts::default();
     for sound in [Sound::killed(), Sound::closed(), Sound::golden()] {
@@ -43,7 +43,7 @@ fn a_file_that_was_cut_short_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_segment_that_grew_is_an_error_that_names_it() {
+fn extended_segment_is_an_error_that_names_it() {
     let _again = again();
     let (sound, counts) = (Sound::killed(), Counts::default());
     for name in sound.segments() {
@@ -55,7 +55,7 @@ fn a_segment_that_grew_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_missing_or_exchanged_segment_is_an_error_that_names_it() {
+fn missing_or_swapped_segment_is_an_error_that_names_it() {
     let _again = again();
     let (sound, counts) = (Sound::killed(), Counts::default());
     let [one, two] = sound.segments()[..] else { panic!() };
@@ -66,7 +66,7 @@ fn a_missing_or_exchanged_segment_is_an_error_that_names_it() {
 }
 
 #[test]
-fn an_older_catalog_beside_newer_files_is_found_out() {
+fn older_catalog_with_newer_files_is_detected() {
     let _again = again();
     let (sound, older) = with_older_catalog();
     let disk = sound.with(Name::Catalog, older);

@@ -84,7 +84,7 @@ fn flip(
 
 /// Five of six flips: each of a byte that a checksum covers, so each is found.
 #[test]
-fn c3_a_flipped_bit_of_a_segment_is_an_error_or_changes_nothing_and_verify_finds_it() {
+fn c3_bit_flip_in_a_segment_is_detected_or_harmless() {
     let _again = again();
     let stores = [Sound::killed(), Sound::another(), Sound::golden()];
     let wanted = flips() / 6 * 5;
@@ -107,7 +107,7 @@ fn c3_a_flipped_bit_of_a_segment_is_an_error_or_changes_nothing_and_verify_finds
 
 /// No checksum covers them, and they are zero.
 #[test]
-fn c3_whatever_lies_between_two_sections_changes_nothing_and_verify_finds_it() {
+fn c3_bit_flip_between_sections_is_harmless_but_verified() {
     let _again = again();
     let stores = [Sound::killed()];
     let mut bits = Vec::new();
@@ -145,7 +145,7 @@ fn catalog_bytes(content: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn c3_a_flipped_bit_of_a_catalog_is_an_error_or_changes_nothing() {
+fn c3_bit_flip_in_a_catalog_is_detected_or_harmless() {
     let _again = again();
     let stores = [Sound::killed(), Sound::closed(), Sound::golden()];
     let wanted = flips() / 6;
@@ -165,7 +165,7 @@ fn c3_a_flipped_bit_of_a_catalog_is_an_error_or_changes_nothing() {
 
 /// Nothing depends on them but when a store has a writer: a mark that is damaged says nothing.
 #[test]
-fn c3_a_flipped_bit_of_the_lock_or_the_snapshot_is_an_error_or_changes_nothing() {
+fn c3_lock_or_snapshot_bit_flip_is_detected_or_harmless() {
     let _again = again();
     let stores = [Sound::killed(), Sound::closed()];
     let counts = Counts::default();
@@ -182,7 +182,7 @@ fn c3_a_flipped_bit_of_the_lock_or_the_snapshot_is_an_error_or_changes_nothing()
 
 /// What a reader opens while a writer runs that it cannot follow.
 #[test]
-fn c3_a_flipped_bit_of_the_snapshot_beside_a_writer_is_an_error_that_names_it() {
+fn c3_bit_flip_in_snapshot_during_writing_names_the_file() {
     let _again = again();
     let disk = SimDisk::of(Sound::killed().files);
     let store = open(&disk, small());

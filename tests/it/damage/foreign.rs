@@ -120,7 +120,7 @@ fn is_refused(disk: &SimDisk, name: Name, says: &[&str]) -> Repaired {
 }
 
 #[test]
-fn a_segment_of_another_store_is_refused_and_both_are_named() {
+fn segment_of_another_store_is_refused_naming_both() {
     let (own, other) = (store_of(1, &[1, 2]), store_of(2, &[3, 4]));
     let name = newest(&own);
     let (here, there) = (file(&own, name), file(&other, name));
@@ -135,7 +135,7 @@ fn a_segment_of_another_store_is_refused_and_both_are_named() {
 
 /// The checksum of its trailer is that which the list has: only the head says whose it is.
 #[test]
-fn a_segment_whose_head_names_another_store_is_refused() {
+fn segment_head_that_names_another_store_is_refused() {
     let own = store_of(1, &[1]);
     let name = newest(&own);
     let mut segment = file(&own, name).to_vec();
@@ -147,7 +147,7 @@ fn a_segment_whose_head_names_another_store_is_refused() {
 }
 
 #[test]
-fn a_segment_of_a_copy_that_went_apart_is_refused_and_both_are_named() {
+fn segment_of_a_diverged_copy_is_refused_naming_both() {
     let both = store_of(1, &[1]);
     let (own, other) = (gone_on(&both, 2, 2), gone_on(&both, 3, 3));
     let name = newest(&own);
@@ -168,7 +168,7 @@ fn a_segment_of_a_copy_that_went_apart_is_refused_and_both_are_named() {
 
 /// Both have one set of data, so that only the nonces differ.
 #[test]
-fn a_head_before_the_body_of_another_copy_is_damage() {
+fn head_and_body_of_different_copies_are_damage() {
     let both = store_of(1, &[1]);
     let (own, other) = (gone_on(&both, 2, 2), gone_on(&both, 3, 2));
     let name = newest(&own);
@@ -178,7 +178,7 @@ fn a_head_before_the_body_of_another_copy_is_damage() {
 }
 
 #[test]
-fn a_reader_beside_a_writer_takes_no_other_segment_of_the_same_number() {
+fn reader_during_writing_rejects_a_swapped_segment() {
     let both = store_of(1, &[1]);
     let (own, other) = (gone_on(&both, 2, 2), gone_on(&both, 3, 3));
     let name = newest(&own);
@@ -216,7 +216,7 @@ fn put(from: &Path, to: &Path) {
 }
 
 #[test]
-fn a_reader_that_follows_sees_all_of_a_copy_that_comes_into_the_place_of_another() {
+fn following_reader_sees_all_of_a_replacing_copy() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let options = || small().background(false);
@@ -238,7 +238,7 @@ fn a_reader_that_follows_sees_all_of_a_copy_that_comes_into_the_place_of_another
 }
 
 #[test]
-fn a_segment_of_another_store_that_no_list_names_is_nobodys_to_remove() {
+fn unlisted_segment_of_another_store_is_not_removed() {
     let (own, other) = (store_of(1, &[1]), store_of(2, &[3]));
     let stray = Name::Segment(77);
     let segment = renumbered(file(&other, newest(&other)), 77);
@@ -254,7 +254,7 @@ fn a_segment_of_another_store_that_no_list_names_is_nobodys_to_remove() {
 }
 
 #[test]
-fn without_a_catalog_segments_are_put_together_that_are_of_one_store() {
+fn repair_without_a_catalog_uses_segments_of_one_store() {
     let (own, other) = (store_of(1, &[1, 2]), store_of(2, &[3]));
     let mut files: Files = own.iter().filter(|(n, _)| *n != Name::Catalog).cloned().collect();
     // With a number above all others, so that it would be taken first.
@@ -285,7 +285,7 @@ fn mixed(files: &Files, others: &Files, names: &[Name]) -> SimDisk {
 }
 
 #[test]
-fn a_catalog_that_is_older_than_the_snapshot_is_refused_and_nothing_is_removed() {
+fn catalog_older_than_snapshot_is_refused_and_nothing_removed() {
     let (older, newer) = older_and_newer();
     let disk = mixed(&newer, &older, &[Name::Catalog, Name::Lock]);
     let repaired = is_refused(&disk, Name::Catalog, &["SNAPSHOT", "older copy"]);
@@ -309,7 +309,7 @@ fn a_catalog_that_is_older_than_the_snapshot_is_refused_and_nothing_is_removed()
 /// Where the catalog's journal may be of another way than the segments that `SNAPSHOT` names, it is
 /// not joined to them.
 #[test]
-fn the_journal_of_an_older_catalog_is_not_joined_to_newer_segments() {
+fn journal_of_an_older_catalog_is_not_joined_to_segments() {
     let both = store_of(1, &[1]);
     let disk = SimDisk::of(both.clone());
     let store = open(&disk, small());
@@ -332,7 +332,7 @@ fn the_journal_of_an_older_catalog_is_not_joined_to_newer_segments() {
 }
 
 #[test]
-fn a_snapshot_of_another_copy_is_refused_where_its_changes_are_fewer() {
+fn snapshot_of_a_diverged_copy_is_refused() {
     let both = store_of(1, &[1]);
     let other = gone_on(&both, 2, 2);
     // Epochs are changes, too, and give no numbers to segments.
@@ -350,7 +350,7 @@ fn a_snapshot_of_another_copy_is_refused_where_its_changes_are_fewer() {
 }
 
 #[test]
-fn a_snapshot_of_another_store_is_refused_and_both_are_named() {
+fn snapshot_of_another_store_is_refused_naming_both() {
     let (own, other) = (store_of(1, &[1]), store_of(2, &[3]));
     let ids = [&own, &other].map(|files| id_of(file(files, newest(files))));
     let disk = mixed(&own, &other, &[Name::Snapshot]);
@@ -359,7 +359,7 @@ fn a_snapshot_of_another_store_is_refused_and_both_are_named() {
 }
 
 #[test]
-fn an_older_snapshot_or_none_is_of_no_account() {
+fn older_or_missing_snapshot_is_ignored() {
     let (older, newer) = older_and_newer();
     let without = newer.iter().filter(|(name, _)| *name != Name::Snapshot).cloned();
     for disk in [mixed(&newer, &older, &[Name::Snapshot]), SimDisk::of(without)] {
@@ -371,7 +371,7 @@ fn an_older_snapshot_or_none_is_of_no_account() {
 }
 
 #[test]
-fn a_flipped_version_of_the_snapshot_is_damage_and_the_rest_is_checked() {
+fn flipped_snapshot_version_is_damage_and_checking_continues() {
     let own = store_of(1, &[1]);
     for at in 8..12 {
         let mut snapshot = file(&own, Name::Snapshot).to_vec();
@@ -391,7 +391,7 @@ fn a_flipped_version_of_the_snapshot_is_damage_and_the_rest_is_checked() {
 }
 
 #[test]
-fn a_backup_of_hard_links_is_sound_and_goes_on_by_itself() {
+fn backup_of_hard_links_is_sound_and_independent() {
     let dir = tempfile::tempdir().unwrap();
     let (here, backup) = (dir.path().join("here"), dir.path().join("backup"));
     let store = Store::create(&here, small()).unwrap();
@@ -416,7 +416,7 @@ fn a_backup_of_hard_links_is_sound_and_goes_on_by_itself() {
 }
 
 #[test]
-fn a_copy_by_loading_is_another_store() {
+fn copying_by_loading_makes_another_store() {
     let (from, store) = made(1);
     load(&store, 0, 50, 1);
     let (to, copy) = made(2);

@@ -26,7 +26,7 @@ const LAST: [Last; 5] = [
 ];
 
 #[test]
-fn c3_a_header_that_leads_to_the_commit_before_is_found_out_whatever_the_last_one_did() {
+fn c3_header_that_selects_the_previous_commit_is_detected() {
     for (what, act) in LAST {
         let disk = SimDisk::new();
         let store = create(&disk, small());

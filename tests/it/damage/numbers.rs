@@ -23,7 +23,7 @@ const WRONG: [(usize, i64); 10] = [
 ];
 
 #[test]
-fn verify_finds_each_number_of_a_segment_that_is_not_true() {
+fn verify_finds_each_wrong_number_in_a_segment() {
     for id in SEGMENTS {
         let sound = Segment::read(&golden(Name::Segment(id)));
         assert!(

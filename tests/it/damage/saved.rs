@@ -111,7 +111,7 @@ fn runs() -> usize {
 }
 
 #[test]
-fn a_repair_saves_all_that_is_not_reported_as_lost_and_nothing_else() {
+fn repair_saves_exactly_what_it_does_not_report_lost() {
     let _again = again();
     let counts = Counts::default();
     for (sound, share) in [(Sound::killed(), 4), (Sound::closed(), 2), (Sound::large(), 1)] {
@@ -137,7 +137,7 @@ fn a_repair_saves_all_that_is_not_reported_as_lost_and_nothing_else() {
 }
 
 #[test]
-fn a_sound_store_is_saved_whole() {
+fn sound_store_is_repaired_whole() {
     let _again = again();
     for sound in [Sound::killed(), Sound::closed(), Sound::golden(), Sound::large()] {
         let (repaired, _) = check(&SimDisk::of(sound.files.clone()), &sound, &Counts::default());
@@ -146,7 +146,7 @@ fn a_sound_store_is_saved_whole() {
 }
 
 #[test]
-fn damage_of_what_finds_pages_loses_nothing() {
+fn damaged_indexes_lose_nothing_in_a_repair() {
     let _again = again();
     let sound = Sound::large();
     for name in sound.segments() {
@@ -164,7 +164,7 @@ fn damage_of_what_finds_pages_loses_nothing() {
 }
 
 #[test]
-fn a_store_without_its_catalog_is_put_together_from_its_segments() {
+fn store_without_a_catalog_is_rebuilt_from_segments() {
     let _again = again();
     let sound = Sound::killed();
     // The names of the epochs are in `SNAPSHOT` as well.
@@ -183,7 +183,7 @@ fn a_store_without_its_catalog_is_put_together_from_its_segments() {
 }
 
 #[test]
-fn what_is_repaired_has_an_epoch_that_has_not_ended() {
+fn repaired_store_has_a_live_epoch() {
     let disk = SimDisk::new();
     let store = Store::create(on(&disk), small()).unwrap();
     let (first, name) = (store.change_epoch(), "the-one-that-lives");
@@ -216,7 +216,7 @@ fn what_is_repaired_has_an_epoch_that_has_not_ended() {
 }
 
 #[test]
-fn of_segments_with_one_operation_in_both_the_newer_counts() {
+fn newer_of_overlapping_segments_wins() {
     let _again = again();
     // What a merge and a purge leave for readers, and a crash may leave for good.
     let disk = SimDisk::new();
@@ -260,7 +260,7 @@ fn a_missing_segment_is_reported_with_its_operations() {
 }
 
 #[test]
-fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
+fn forgotten_pages_stay_forgotten_and_ambiguous_repairs_are_refused() {
     let _again = again();
     let sound = Sound::killed();
     let name = sound.segments()[1];
@@ -279,7 +279,7 @@ fn what_was_forgotten_does_not_come_back_and_what_is_in_doubt_is_refused() {
 }
 
 #[test]
-fn a_store_is_not_repaired_into_a_place_that_holds_something() {
+fn store_is_not_repaired_into_an_existing_store() {
     let _again = again();
     let sound = Sound::killed();
     let (from, to) = (SimDisk::of(sound.files.clone()), SimDisk::of(sound.files.clone()));
@@ -302,7 +302,7 @@ pub(crate) fn ever() -> Model {
 }
 
 #[test]
-fn frames_of_the_journal_before_and_behind_damage_are_saved() {
+fn journal_frames_before_and_after_damage_are_saved() {
     let _again = again();
     let sound = Sound::closed();
     let [.., newest] = sound.segments()[..] else { panic!() };

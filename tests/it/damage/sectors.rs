@@ -83,7 +83,7 @@ fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
 }
 
 #[test]
-fn c3_sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
+fn c3_bad_sectors_in_segments_are_detected_or_harmless() {
     let _again = again();
     let counts = Counts::default();
     for sound in [Sound::killed(), Sound::golden(), Sound::large()] {
@@ -97,7 +97,7 @@ fn c3_sectors_that_are_zero_swapped_or_anothers_are_errors_or_change_nothing() {
 }
 
 #[test]
-fn c3_sectors_of_a_catalog_that_are_zero_swapped_or_stale_are_errors_or_change_nothing() {
+fn c3_bad_sectors_in_a_catalog_are_detected_or_harmless() {
     let _again = again();
     let counts = Counts::default();
     let (gone_on, older) = with_older_catalog();

@@ -65,7 +65,7 @@ impl DiskFile for BadFile {
 }
 
 #[test]
-fn a_sector_that_cannot_be_read_is_a_flaw_like_any_other_and_the_rest_is_saved() {
+fn unreadable_sector_is_a_flaw_and_the_rest_is_saved() {
     let _again = again();
     let sound = Sound::killed();
     let all = verify(on(&SimDisk::of(sound.files.clone())), VerifyOptions::default()).unwrap();

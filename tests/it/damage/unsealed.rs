@@ -150,7 +150,7 @@ fn damaged(content: &[u8], choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
 }
 
 #[test]
-fn nearly_all_pages_of_intact_frames_are_saved_and_what_is_lost_is_named() {
+fn intact_journal_frames_are_saved_and_losses_are_named() {
     let _again = again();
     let (counts, saved, all) = (Counts::default(), AtomicU64::new(0), AtomicU64::new(0));
     for young in [

@@ -99,7 +99,7 @@ fn work(path: &Path) -> Result<()> {
 }
 
 #[test]
-fn links_under_our_names_in_a_directory_that_is_no_store_are_refused_and_not_followed() {
+fn symlinks_with_store_names_are_refused_outside_a_store() {
     for name in NAMES {
         for target in ["victim", "none", "victims"] {
             let place = Place::new();
@@ -113,7 +113,7 @@ fn links_under_our_names_in_a_directory_that_is_no_store_are_refused_and_not_fol
 }
 
 #[test]
-fn links_under_our_names_in_a_store_are_not_followed() {
+fn symlinks_with_store_names_are_not_followed() {
     for name in NAMES {
         for target in ["victim", "none", "victims"] {
             let place = Place::with_store();
@@ -127,7 +127,7 @@ fn links_under_our_names_in_a_store_are_not_followed() {
 }
 
 #[test]
-fn files_of_a_user_under_our_names_are_refused_and_stay_as_they_are() {
+fn user_files_with_store_names_are_refused_and_kept() {
     for name in NAMES.into_iter().filter(|name| *name != "segments") {
         let place = Place::new();
         let path = place.cleared(name);
@@ -138,7 +138,7 @@ fn files_of_a_user_under_our_names_are_refused_and_stay_as_they_are() {
 }
 
 #[test]
-fn what_an_interrupted_making_left_is_taken_away_by_the_next() {
+fn leftovers_of_an_interrupted_create_are_removed() {
     let place = Place::new();
     // As it was left before anything was written, by whichever crash.
     for lock in [&b""[..], &[0; 28]] {
@@ -156,7 +156,7 @@ fn what_an_interrupted_making_left_is_taken_away_by_the_next() {
 }
 
 #[test]
-fn what_is_no_regular_file_in_a_store_is_an_error_and_never_waited_for() {
+fn special_files_in_a_store_are_errors_and_never_block() {
     let pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     let folder = |path: &Path| fs::create_dir(path).unwrap();
     let device = |path: &Path| symlink("/dev/zero", path).unwrap();
@@ -184,7 +184,7 @@ fn what_is_no_regular_file_in_a_store_is_an_error_and_never_waited_for() {
 }
 
 #[test]
-fn a_store_reached_by_a_link_and_segments_with_other_names_are_sound() {
+fn symlinked_store_and_hard_linked_segments_are_sound() {
     let place = Place::with_store();
     let link = place.dir.path().join("link");
     symlink(place.store(), &link).unwrap();
@@ -202,7 +202,7 @@ fn count(path: &Path) -> Result<Table> {
 }
 
 #[test]
-fn a_table_replaces_tables_and_nothing_else() {
+fn table_file_replaces_only_other_tables() {
     let place = Place::with_store();
     let at = |name: &str| place.dir.path().join(name);
     count(&at("t.df")).unwrap();
@@ -227,7 +227,7 @@ fn a_table_replaces_tables_and_nothing_else() {
 }
 
 #[test]
-fn a_repair_does_not_write_into_a_store() {
+fn repair_does_not_write_into_a_store() {
     let place = Place::with_store();
     let names = |path: &Path| -> Vec<_> {
         let mut names: Vec<_> =

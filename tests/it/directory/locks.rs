@@ -42,7 +42,7 @@ fn stops(store: Store, file: &str, reopen: &Path) {
 }
 
 #[test]
-fn a_second_writer_is_refused_when_lock_was_removed_and_the_first_one_stops() {
+fn first_writer_stops_when_lock_was_removed() {
     let place = place();
     fs::remove_file(place.path.join("LOCK")).unwrap();
     refused(&place.path);
@@ -50,7 +50,7 @@ fn a_second_writer_is_refused_when_lock_was_removed_and_the_first_one_stops() {
 }
 
 #[test]
-fn a_second_writer_is_refused_when_lock_was_replaced_and_the_first_one_stops() {
+fn first_writer_stops_when_lock_was_replaced() {
     let place = place();
     fs::copy(place.path.join("LOCK"), place.path.join("other")).unwrap();
     fs::rename(place.path.join("other"), place.path.join("LOCK")).unwrap();
@@ -59,7 +59,7 @@ fn a_second_writer_is_refused_when_lock_was_replaced_and_the_first_one_stops() {
 }
 
 #[test]
-fn a_writer_stops_when_its_catalog_was_replaced() {
+fn writer_stops_when_its_catalog_was_replaced() {
     let place = place();
     let catalog = place.path.join("catalog.redb");
     place.store.seal().unwrap();
@@ -69,7 +69,7 @@ fn a_writer_stops_when_its_catalog_was_replaced() {
 }
 
 #[test]
-fn a_writer_stops_when_its_directory_was_renamed_and_another_store_came_there() {
+fn writer_stops_when_its_directory_was_replaced() {
     let place = place();
     let away = place.path.with_file_name("away");
     fs::rename(&place.path, &away).unwrap();
@@ -82,7 +82,7 @@ fn a_writer_stops_when_its_directory_was_renamed_and_another_store_came_there() 
 }
 
 #[test]
-fn a_second_writer_is_refused_by_another_path() {
+fn second_writer_is_refused_through_another_path() {
     let place = place();
     let link = place.path.with_file_name("link");
     std::os::unix::fs::symlink(&place.path, &link).unwrap();
@@ -91,7 +91,7 @@ fn a_second_writer_is_refused_by_another_path() {
 }
 
 #[test]
-fn a_catalog_that_a_purge_made_is_locked_too() {
+fn catalog_made_by_a_purge_is_locked() {
     let place = place();
     place.store.purge(Scope::Prefix(Prefix::parse("c").unwrap()), &Progress::default()).unwrap();
     place.store.observe(Observation::gone("http://a/", ms(1))).unwrap();
@@ -123,7 +123,7 @@ fn is_whole(path: &Path, segments: usize) {
 }
 
 #[test]
-fn a_writer_that_closes_removes_nothing_of_a_store_that_came_into_its_place() {
+fn close_removes_nothing_of_a_store_in_its_place() {
     let Place { _dir, path, store } = place();
     store.seal().unwrap();
     store.observe(Observation::gone("http://b/", ms(0))).unwrap();
@@ -136,7 +136,7 @@ fn a_writer_that_closes_removes_nothing_of_a_store_that_came_into_its_place() {
 }
 
 #[test]
-fn a_seal_overwrites_nothing_of_a_store_that_came_into_its_place() {
+fn seal_overwrites_nothing_of_a_store_in_its_place() {
     let place = place();
     put_another(&place.path, 3);
     assert!(matches!(place.store.seal(), Err(Error::Replaced { .. })));
@@ -145,7 +145,7 @@ fn a_seal_overwrites_nothing_of_a_store_that_came_into_its_place() {
 }
 
 #[test]
-fn a_merge_overwrites_nothing_of_a_store_that_came_into_its_place() {
+fn merge_overwrites_nothing_of_a_store_in_its_place() {
     let Place { _dir, path, store } = place();
     store.seal().unwrap();
     store.observe(Observation::gone("http://b/", ms(0))).unwrap();
@@ -157,7 +157,7 @@ fn a_merge_overwrites_nothing_of_a_store_that_came_into_its_place() {
 }
 
 #[test]
-fn a_load_that_fails_removes_nothing_of_a_store_that_came_into_its_place() {
+fn failed_load_removes_nothing_of_a_store_in_its_place() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let lines = (0..2).map(|number| {

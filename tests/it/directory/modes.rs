@@ -33,7 +33,7 @@ fn work(store: &Store, from: i64) {
 }
 
 #[test]
-fn nobody_else_may_read_a_store_unless_it_is_said() {
+fn store_is_private_unless_file_mode_is_set() {
     let dir = tempfile::tempdir().unwrap();
     for (mode, directories) in [(0o600, 0o700), (0o640, 0o750), (0o644, 0o755), (0o660, 0o770)] {
         let path = dir.path().join(format!("{mode:o}"));
@@ -61,7 +61,7 @@ fn nobody_else_may_read_a_store_unless_it_is_said() {
 }
 
 #[test]
-fn permissions_that_were_changed_hold_for_new_files() {
+fn changed_permissions_apply_to_new_files() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();

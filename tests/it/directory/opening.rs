@@ -11,7 +11,7 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 const ORDERS: u64 = 64;
 
 #[test]
-fn a_store_is_found_whatever_order_its_names_are_listed_in() {
+fn store_is_recognized_in_any_listing_order() {
     let disk = SimDisk::new();
     let store = Store::create(Arc::new(disk.clone()), Options::default()).unwrap();
     store.observe(Observation::content("http://a/", ms(0), 7, Epoch::from_number(0))).unwrap();
@@ -28,7 +28,7 @@ fn a_store_is_found_whatever_order_its_names_are_listed_in() {
 }
 
 #[test]
-fn a_store_without_its_catalog_is_none_whatever_order_its_names_are_listed_in() {
+fn store_without_a_catalog_is_refused_in_any_listing_order() {
     let files = [(Name::Lock, vec![]), (Name::Snapshot, vec![1]), (Name::CatalogNew, vec![])];
     let disk = SimDisk::of(files);
     for order in 0..ORDERS {
@@ -39,7 +39,7 @@ fn a_store_without_its_catalog_is_none_whatever_order_its_names_are_listed_in() 
 }
 
 #[test]
-fn a_store_is_opened_or_made_again_and_again_on_each_kind_of_file_system() {
+fn store_reopens_repeatedly_on_each_file_system() {
     let memory = Path::new("/dev/shm");
     let places = [Some(std::env::temp_dir()), memory.is_dir().then(|| memory.to_owned())];
     for place in places.iter().flatten() {

@@ -52,7 +52,7 @@ pub(super) fn check_figures(view: &Snapshot, now: i64) {
 }
 
 #[test]
-fn the_pace_is_of_the_pages_under_a_prefix_and_knows_no_future() {
+fn pace_counts_pages_under_a_prefix_up_to_now() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     for page in 0..100 {

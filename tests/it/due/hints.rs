@@ -27,7 +27,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_page_is_stale_since_its_first_known_change_after_the_last_visit(
+    fn page_is_stale_since_its_first_change_after_the_visit(
         changes in prop::collection::vec(("https://[a-z]/", times()), 0..200),
         asked in prop::collection::vec(("https://[a-z]/", times(), times()), 1..50),
     ) {
@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
+fn hints_after_now_or_before_the_last_visit_are_ignored() {
     let store = create(&SimDisk::new(), small());
     let (url, day) = ("https://example.com/", 86_400_000);
     let far = 32_503_593_600_000; // in 2999
@@ -66,7 +66,7 @@ fn what_is_after_now_or_not_after_the_last_visit_is_no_hint() {
 }
 
 #[test]
-fn a_trust_that_is_no_probability_is_named() {
+fn trust_outside_0_to_1_is_refused() {
     let store = create(&SimDisk::new(), small());
     let hints = Hints::of(&store.snapshot(), [("https://example.com/", ms(0))]).unwrap();
     for trust in [0.0, 0.5, 1.0] {
@@ -79,7 +79,7 @@ fn a_trust_that_is_no_probability_is_named() {
 }
 
 #[test]
-fn a_hint_of_no_page_and_of_no_time_is_refused() {
+fn hint_with_invalid_url_or_time_is_refused() {
     let store = create(&SimDisk::new(), small());
     let hint = |url: &str, time| Hints::of(&store.snapshot(), [("x:", ms(0)), (url, ms(time))]);
     assert!(matches!(hint("", 0), Err(Error::Url(_))));

@@ -62,7 +62,7 @@ proptest! {
 
     /// The best that are not out, whatever was visited, released or expired meanwhile.
     #[test]
-    fn what_is_leased_is_the_best_of_what_is_not_out(steps in steps(), most in 1..12usize) {
+    fn lease_returns_the_best_unleased_pages(steps in steps(), most in 1..12usize) {
         let disk = SimDisk::new();
         let store = store_of(&disk, 10, small().leases_max(most));
         let (mut now, mut out) = (24 * HOUR, BTreeMap::<String, i64>::new());
@@ -106,7 +106,7 @@ proptest! {
 
 /// Leases are known to one process, and forgotten with it.
 #[test]
-fn a_store_that_is_opened_again_leases_all_pages() {
+fn reopened_store_leases_all_pages() {
     let disk = SimDisk::new();
     let store = store_of(&disk, 5, small());
     let due = Due::new(ms(24 * HOUR), 3);
@@ -120,7 +120,7 @@ fn a_store_that_is_opened_again_leases_all_pages() {
 
 /// A visit that failed ends the lease, too: the page is left alone for a while by what is known of it.
 #[test]
-fn any_visit_ends_a_lease_and_what_is_restated_does_not() {
+fn any_visit_ends_a_lease_but_a_restatement_does_not() {
     let disk = SimDisk::new();
     let store = store_of(&disk, 2, small());
     let now = 24 * HOUR;

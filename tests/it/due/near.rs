@@ -177,7 +177,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
 }
 
 #[test]
-fn near_pages_come_where_a_quarter_of_their_weight_puts_them() {
+fn near_duplicates_rank_by_a_quarter_of_their_weight() {
     for seed in 0..deep(300) {
         let mut choose = choice(seed);
         let disk = SimDisk::new();
@@ -221,7 +221,7 @@ fn cluster(times: impl Iterator<Item = i64>, bits: u32) -> Store {
 
 /// However many pages are the same, one of them counts in full.
 #[test]
-fn one_of_a_thousand_identical_pages_leads_all_others() {
+fn one_of_a_thousand_identical_pages_leads_the_others() {
     let times: [&dyn Fn(i64) -> i64; 4] = [&|n| n, &|n| 1000 - n, &|_| 5, &|n| n * 7919 % 1000];
     for time in times {
         let store = cluster((0..1000).map(time), 0);
@@ -246,7 +246,7 @@ fn one_of_a_thousand_identical_pages_leads_all_others() {
 
 /// A page that has led stays the first: what it becomes meanwhile, and what others become.
 #[test]
-fn the_page_that_had_the_content_first_leads_while_it_has_it() {
+fn first_page_with_the_content_leads_while_it_has_it() {
     let store = create(&SimDisk::new(), small());
     let epoch = store.snapshot().near_epoch();
     let (a, b) = ("https://a.example/", "https://b.example/");
@@ -275,7 +275,7 @@ fn the_page_that_had_the_content_first_leads_while_it_has_it() {
 
 /// What is overdue comes first whatever it weighs, and says what leads it.
 #[test]
-fn an_overdue_page_that_is_led_keeps_its_turn() {
+fn overdue_near_duplicate_keeps_its_place() {
     let store = cluster([2, 1].into_iter(), 0);
     let due = Due::new(ms(500 * DAY), 9);
     let all: Vec<Decision> = store.snapshot().due(&due).map(Result::unwrap).collect();

@@ -38,7 +38,7 @@ fn check(view: &Snapshot, model: &Model, choose: &mut impl FnMut(u64) -> u64) {
 }
 
 #[test]
-fn what_is_due_is_what_scoring_all_pages_and_sorting_gives() {
+fn due_pages_match_scoring_and_sorting_all() {
     for seed in 0..deep(1000) {
         let mut choose = choice(seed);
         let disk = SimDisk::new();
@@ -93,7 +93,7 @@ fn what_is_due_is_what_scoring_all_pages_and_sorting_gives() {
 
 /// Pages of several segments that tie are ordered by URL, however many there are.
 #[test]
-fn ties_come_in_surt_order_whatever_memory_there_is() {
+fn ties_come_in_surt_order_in_any_memory() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let url = |n: u64| format!("https://{}.example/{n:03}", n % 7);
@@ -119,7 +119,7 @@ fn ties_come_in_surt_order_whatever_memory_there_is() {
 /// All in one octave, and alike but for that: what is too little for the light ones is known, and the
 /// heavy ones come whenever they do.
 #[test]
-fn of_pages_that_are_alike_the_heaviest_are_due_first() {
+fn heaviest_of_equal_pages_are_due_first() {
     let (store, mut weights) = (create(&SimDisk::new(), small()), Vec::new());
     for page in 0..120_u32 {
         let (url, weight) = (format!("http://example.com/{page}"), 1.0 + f64::from(page) / 128.0);
@@ -140,7 +140,7 @@ fn of_pages_that_are_alike_the_heaviest_are_due_first() {
 
 /// The rows of two segments are joined to what the joined record has.
 #[test]
-fn a_merged_row_is_that_of_the_merged_record() {
+fn merged_schedule_row_matches_the_merged_record() {
     let store = create(&SimDisk::new(), small());
     for day in 1..=4 {
         // Two are known from the first day on, one from the third.
@@ -155,7 +155,7 @@ fn a_merged_row_is_that_of_the_merged_record() {
 }
 
 #[test]
-fn a_page_that_fails_is_left_alone_for_half_the_time_that_it_fails() {
+fn failing_page_is_left_alone_for_half_its_failing_time() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let (url, epoch) = (URLS[0], store.change_epoch());
@@ -188,7 +188,7 @@ fn a_page_that_fails_is_left_alone_for_half_the_time_that_it_fails() {
 }
 
 #[test]
-fn a_clock_that_goes_back_is_no_error_and_an_interval_may_be_short() {
+fn clock_running_backwards_and_short_intervals_are_accepted() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     assert!(store.snapshot().due(&Due::new(ms(0), 10)).next().is_none());

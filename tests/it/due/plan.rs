@@ -91,7 +91,7 @@ fn figures(plan: &Plan) -> [f64; 5] {
 }
 
 #[test]
-fn what_is_decided_does_not_show_what_came_first_or_where_it_is_stored() {
+fn decisions_do_not_depend_on_arrival_order_or_storage() {
     let now = 110 * DAY;
     for policy in ["value", "harmonic", "thesis"] {
         let due = Due::new(ms(now), usize::MAX).rules(&rules()).policy(policy.parse().unwrap());
@@ -125,7 +125,7 @@ fn rules_in(unit: f64) -> Rules {
 }
 
 #[test]
-fn a_plan_does_not_depend_on_the_unit_of_weights() {
+fn plan_does_not_depend_on_the_unit_of_weights() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
     for policy in ["value", "harmonic"] {
@@ -153,7 +153,7 @@ fn a_plan_does_not_depend_on_the_unit_of_weights() {
 }
 
 #[test]
-fn a_page_is_believed_to_change_like_others_of_its_host() {
+fn page_is_expected_to_change_like_its_host() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
     let plan = Plan::of(&view, &Due::new(ms(110 * DAY), 0).rules(&rules()), 10.0).unwrap();
@@ -172,7 +172,7 @@ fn a_page_is_believed_to_change_like_others_of_its_host() {
 
 /// With what is public of `recrawl`, and all of each page's comparisons.
 #[test]
-fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
+fn belief_combines_other_pages_of_the_host_and_own_visits() {
     let (_disk, store) = stores(&visits()).remove(0);
     let view = store.snapshot();
     let plan = Plan::of(&view, &Due::new(ms(110 * DAY), 0), 10.0).unwrap();
@@ -208,7 +208,7 @@ fn a_page_is_believed_by_the_others_of_its_host_and_by_its_own_visits() {
 }
 
 #[test]
-fn of_fewer_than_twenty_compared_pages_nothing_is_learned() {
+fn nothing_is_learned_from_fewer_than_twenty_pages() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let default = Belief::new(&Prior::default(), &Likelihood::flat()).rate();
@@ -231,7 +231,7 @@ fn of_fewer_than_twenty_compared_pages_nothing_is_learned() {
 }
 
 #[test]
-fn visits_a_day_are_a_positive_number_and_what_was_learned_is_of_one_store() {
+fn plan_rejects_bad_rates_and_another_stores_priors() {
     let (_disk, store) = stores(&visits()).remove(0);
     let due = Due::new(ms(110 * DAY), 10);
     for per_day in [0.0, -1.0, f64::NAN, f64::INFINITY] {

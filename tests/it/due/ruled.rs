@@ -210,7 +210,7 @@ fn check(plain: &Plain<'_>, choose: &mut impl FnMut(u64) -> u64) {
 }
 
 #[test]
-fn what_is_due_by_rules_and_hints_is_what_they_make_of_each_page() {
+fn due_pages_with_rules_and_hints_match_a_naive_loop() {
     for seed in 0..100 {
         let mut choose = choice(seed);
         let store = create(&SimDisk::new(), small());
@@ -239,7 +239,7 @@ fn what_is_due_by_rules_and_hints_is_what_they_make_of_each_page() {
 }
 
 #[test]
-fn a_page_is_not_due_before_its_minimum_and_comes_first_past_its_maximum() {
+fn minimum_delays_and_maximum_advances_a_page() {
     let store = create(&SimDisk::new(), small());
     let urls = ["https://a.example/", "https://b.example/", "https://c.example/x"];
     for url in urls {

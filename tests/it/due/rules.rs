@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn the_longest_prefix_decides(
+    fn longest_prefix_decides(
         prefixes in prop::collection::hash_set(prefixes(), 0..12),
         urls in prop::collection::vec(urls(), 1..12),
     ) {
@@ -62,7 +62,7 @@ proptest! {
     }
 
     #[test]
-    fn the_longest_prefix_decides_of_every_kind(
+    fn longest_prefix_decides_among_all_kinds_of_prefix(
         chosen in prop::sample::subsequence((0..PREFIXES.len()).collect::<Vec<_>>(), 0..=PREFIXES.len())
             .prop_shuffle(),
     ) {
@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn a_rule_without_a_prefix_is_for_all_pages_that_have_no_other() {
+fn rule_without_a_prefix_applies_to_all_other_pages() {
     let everywhere = Rule::everywhere().max(interval("30d"));
     let rules =
         Rules::new([Rule::under(prefix("example.com")).weight(2.0), everywhere.clone()]).unwrap();
@@ -89,7 +89,7 @@ fn a_rule_without_a_prefix_is_for_all_pages_that_have_no_other() {
 }
 
 #[test]
-fn what_no_rule_can_mean_is_refused_by_its_number() {
+fn invalid_rules_are_refused_by_number() {
     let rule = || Rule::under(prefix("example.com"));
     let good = Rule::under(prefix("example.org"))
         .min(interval("1h"))
@@ -113,7 +113,7 @@ fn what_no_rule_can_mean_is_refused_by_its_number() {
 }
 
 #[test]
-fn two_rules_with_one_prefix_are_refused_by_their_numbers() {
+fn duplicate_prefixes_are_refused_by_number() {
     let rules = |texts: &[&str]| Rules::new(texts.iter().map(|text| Rule::under(prefix(text))));
     let said = |texts: &[&str]| rules(texts).unwrap_err().to_string();
     assert_eq!(

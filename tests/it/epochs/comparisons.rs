@@ -14,7 +14,7 @@ use super::{URL, create};
 
 /// Metadata in the leading bits goes into the history and out of every comparison.
 #[test]
-fn reserved_bits_are_kept_and_not_compared() {
+fn reserved_bits_are_stored_but_not_compared() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let epoch = store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap();
@@ -61,7 +61,7 @@ fn reserved_bits_are_kept_and_not_compared() {
 }
 
 #[test]
-fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
+fn distance_is_measured_in_an_epoch_that_both_versions_have() {
     let store = create(&SimDisk::new());
     let (old, new) = (Epoch::from_number(0), store.register_epoch("two", Role::Both).unwrap());
     let observe = |observation: Observation<'_>| store.observe(observation).unwrap().verdict;
@@ -93,7 +93,7 @@ fn a_distance_to_the_past_is_true_whichever_epoch_that_has() {
 }
 
 #[test]
-fn what_was_in_force_is_the_newest_epoch_wherever_a_long_history_is_divided() {
+fn newest_epoch_is_in_force_across_history_chunks() {
     // Of one time and one digest, with the newer epoch's first in order: they may come to stand in
     // two chunks.
     let of = |time, fingerprint, epoch| {

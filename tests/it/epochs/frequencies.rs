@@ -13,7 +13,7 @@ use simkeep_testing::{ms, on, open, small, sound};
 use super::{URL, create, plain, some, tables, weighed};
 
 #[test]
-fn a_table_lives_as_long_as_its_epoch() {
+fn table_lives_as_long_as_its_epoch() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let origin = some();
@@ -62,7 +62,7 @@ fn a_table_lives_as_long_as_its_epoch() {
 }
 
 #[test]
-fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
+fn ended_epoch_is_not_given_another_stores_table() {
     let (disk, origin) = (SimDisk::new(), some());
     let (store, other) = (create(&disk), create(&SimDisk::new()));
     let ended = store.begin_epoch(&origin, Role::Both).unwrap();
@@ -82,7 +82,7 @@ fn an_epoch_that_has_ended_gets_no_table_of_another_store() {
 }
 
 #[test]
-fn a_lost_table_is_reported_and_can_be_given_again() {
+fn lost_table_is_reported_and_can_be_supplied_again() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let (one, other) = (some(), weighed(&["a boat", "the boat"]));
@@ -110,7 +110,7 @@ fn a_lost_table_is_reported_and_can_be_given_again() {
 }
 
 #[test]
-fn an_epoch_with_a_table_is_due_after_epoch_visits() {
+fn epoch_with_a_table_is_due_after_epoch_visits() {
     let options = small().epoch_visits(10);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
     let observe = |epoch, times: std::ops::Range<i64>| {

@@ -15,7 +15,7 @@ use simkeep_testing::{choice, digest, ms, names, on, open, small, sound};
 use super::{URL, create, plain, some, tables};
 
 #[test]
-fn the_power_may_go_while_an_epoch_begins_or_ends() {
+fn power_loss_while_an_epoch_begins_or_ends_is_safe() {
     let origin = some();
     let (mut begun, mut ended) = (0, 0);
     for stop in 1.. {
@@ -58,7 +58,7 @@ fn the_power_may_go_while_an_epoch_begins_or_ends() {
 }
 
 #[test]
-fn a_full_disk_refuses_an_epoch_and_nothing_else() {
+fn full_disk_refuses_only_the_new_epoch() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let used: u64 = disk.contents().iter().map(|(_, bytes)| bytes.len() as u64).sum();
@@ -72,7 +72,7 @@ fn a_full_disk_refuses_an_epoch_and_nothing_else() {
 }
 
 #[test]
-fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
+fn ended_epoch_accepts_nothing_and_merges_drop_its_tables() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let (one, two) = (Epoch::from_number(0), store.register_epoch("two", Role::Both).unwrap());
@@ -134,7 +134,7 @@ fn an_ended_epoch_takes_and_finds_nothing_and_its_tables_go_with_merges() {
 }
 
 #[test]
-fn a_merge_at_rest_takes_away_what_an_epoch_left() {
+fn idle_merge_removes_data_of_an_ended_epoch() {
     let disk = SimDisk::new();
     let options = small().background(true).seal_after(std::time::Duration::from_millis(50));
     let store = Store::create(on(&disk), options).unwrap();
@@ -159,7 +159,7 @@ fn a_merge_at_rest_takes_away_what_an_epoch_left() {
 }
 
 #[test]
-fn an_epoch_that_is_not_there_is_refused() {
+fn unknown_epoch_is_refused() {
     let store = create(&SimDisk::new());
     let reserved = store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap();
     assert_eq!((reserved.count(), reserved.mask()), (1, u64::MAX >> 8));
@@ -187,7 +187,7 @@ fn an_epoch_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn the_advised_distance_is_that_of_the_recipe() {
+fn near_distance_follows_the_recipe() {
     let store = create(&SimDisk::new());
     let begin = |origin: Origin| store.begin_epoch(&origin, Role::Both).unwrap();
     let strict = begin(plain("strict").extractor("mine/1").unwrap());

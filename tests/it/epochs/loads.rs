@@ -11,7 +11,7 @@ use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{ms, names, on, small, sound};
 
 #[test]
-fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
+fn epochs_of_a_failed_load_are_not_registered() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let other = create(&SimDisk::new());
@@ -66,7 +66,7 @@ fn the_epochs_of_a_load_that_comes_to_nothing_never_were() {
 }
 
 #[test]
-fn an_epoch_begun_during_a_load_does_not_clash_with_it() {
+fn epoch_begun_during_a_load_does_not_clash() {
     let disk = SimDisk::new();
     let store = create(&disk);
     let epochs = LoadEpochs::default();
@@ -126,7 +126,7 @@ fn an_epoch_begun_during_a_load_does_not_clash_with_it() {
 }
 
 #[test]
-fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
+fn empty_load_begins_its_epochs_and_ended_epochs_are_refused() {
     let store = create(&SimDisk::new());
     let epochs = LoadEpochs::default();
     epochs.named("two", Role::Both).unwrap();
@@ -147,7 +147,7 @@ fn a_load_of_nothing_begins_its_epochs_and_one_of_an_ended_epoch_is_refused() {
 
 /// Asking for an epoch in another role is refused. Epochs taken from another store do not ask for it.
 #[test]
-fn a_load_is_refused_an_epoch_in_another_role() {
+fn load_cannot_change_the_role_of_an_epoch() {
     let store = create(&SimDisk::new());
     store.register_epoch("near", Role::Near).unwrap();
     let nothing = || std::iter::empty::<simkeep::Result<Observation<'_>>>();

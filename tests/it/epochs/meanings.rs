@@ -24,7 +24,7 @@ fn meanings(store: &Store) -> Vec<Option<Meaning>> {
 }
 
 #[test]
-fn a_distance_means_what_the_recipe_of_its_epoch_says() {
+fn distance_is_interpreted_by_the_recipe_of_its_epoch() {
     let store = create(&SimDisk::new());
     let old = store.begin_epoch(&plain("strict"), Role::Both).unwrap();
     let new = store.begin_epoch(&plain("near"), Role::Both).unwrap();
@@ -50,7 +50,7 @@ fn a_distance_means_what_the_recipe_of_its_epoch_says() {
 }
 
 #[test]
-fn of_fingerprints_made_elsewhere_the_bands_are_those_of_no_recipe() {
+fn external_fingerprints_have_the_default_bands() {
     let store = create(&SimDisk::new());
     let epoch = store.register_epoch("made elsewhere", Role::Both).unwrap();
     observe(&store, Observation::content(URL, ms(1), 0, epoch));
@@ -61,7 +61,7 @@ fn of_fingerprints_made_elsewhere_the_bands_are_those_of_no_recipe() {
 }
 
 #[test]
-fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
+fn reserved_bits_do_not_count_in_the_meaning() {
     let store = create(&SimDisk::new());
     let half = Recipe::DEFAULT.reserved(32);
     let epoch = store.begin_epoch(&Origin::new(half), Role::Both).unwrap();
@@ -74,7 +74,7 @@ fn bits_that_are_reserved_take_no_part_in_what_a_distance_means() {
 }
 
 #[test]
-fn a_page_that_returns_is_reported_with_its_distance() {
+fn returning_page_is_reported_with_its_distance() {
     let store = create(&SimDisk::new());
     let epoch = store.begin_epoch(&Origin::new(Recipe::DEFAULT), Role::Both).unwrap();
     observe(&store, Observation::content(URL, ms(1000), 0, epoch));

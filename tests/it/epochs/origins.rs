@@ -21,7 +21,7 @@ fn named(store: &Store) -> Vec<(Epoch, String)> {
 }
 
 #[test]
-fn the_epoch_in_use_comes_first_and_the_one_before_while_it_lives() {
+fn epoch_in_use_comes_first_then_its_predecessor() {
     let store = store();
     let first = (FIRST, store.snapshot().epochs()[0].name.clone());
     assert_eq!(named(&store), std::slice::from_ref(&first));
@@ -35,7 +35,7 @@ fn the_epoch_in_use_comes_first_and_the_one_before_while_it_lives() {
 }
 
 #[test]
-fn epochs_of_one_role_each_come_as_verdicts_and_near_duplicates_go_by_them() {
+fn change_epoch_comes_before_near_epoch() {
     let store = store();
     let near = store.begin_epoch(&plain("near"), Role::Near).unwrap();
     let change = store.begin_epoch(&plain("strict"), Role::Change).unwrap();
@@ -44,7 +44,7 @@ fn epochs_of_one_role_each_come_as_verdicts_and_near_duplicates_go_by_them() {
 }
 
 #[test]
-fn what_is_made_elsewhere_is_left_out() {
+fn external_epochs_are_left_out() {
     let store = store();
     let mine = store.register_epoch("mine/1", Role::Change).unwrap();
     assert_eq!(store.change_epoch(), mine);
@@ -54,7 +54,7 @@ fn what_is_made_elsewhere_is_left_out() {
 }
 
 #[test]
-fn an_earlier_version_is_compared_and_makes_no_more_fingerprints() {
+fn earlier_recipe_version_is_compared_but_makes_no_fingerprints() {
     let name = "words2-sqrt-reserved8/1";
     let store = Store::create(on(&SimDisk::new()), small().epoch(name.to_owned())).unwrap();
     let (info, strict) = (store.snapshot().epochs()[0].clone(), plain("strict"));
@@ -89,7 +89,7 @@ fn text_epochs(names: &[&str]) -> Result<Vec<u32>, String> {
 }
 
 #[test]
-fn texts_get_fingerprints_of_our_recipes_and_extractor_or_none() {
+fn texts_use_only_own_recipes_and_extractor() {
     let ours = "html/3 words2-sqrt/2";
     for (names, expected) in [
         (&[ours][..], &[0][..]),
@@ -117,7 +117,7 @@ fn texts_get_fingerprints_of_our_recipes_and_extractor_or_none() {
 }
 
 #[test]
-fn an_epoch_of_texts_that_has_pages_goes_on_beside_one_that_is_made_elsewhere() {
+fn text_epoch_with_pages_continues_next_to_an_external_one() {
     let store = store();
     let mine = store.register_epoch("mine/1", Role::Both).unwrap();
     store.observe(Observation::content("http://a/", ms(1), 7, mine)).unwrap();

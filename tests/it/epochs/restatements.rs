@@ -12,7 +12,7 @@ use simkeep_testing::{digest, ms, on, open, small, sound};
 use super::{URL, create};
 
 #[test]
-fn what_is_restated_is_no_visit_and_no_change() {
+fn restatement_is_neither_a_visit_nor_a_change() {
     let store = create(&SimDisk::new());
     let two = store.register_epoch("two", Role::Both).unwrap();
     let seen = |time, n: u8| {
@@ -74,7 +74,7 @@ fn what_is_restated_is_no_visit_and_no_change() {
 }
 
 #[test]
-fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
+fn content_without_a_fingerprint_is_near_nothing() {
     const OTHER: &str = "https://example.org/other";
     let store = create(&SimDisk::new());
     let one = Epoch::from_number(0);
@@ -125,7 +125,7 @@ fn what_has_no_fingerprint_in_an_epoch_is_near_nothing_there() {
 }
 
 #[test]
-fn what_is_restated_does_not_depend_on_what_came_first() {
+fn restatements_do_not_depend_on_arrival_order() {
     let (one, two) = (Epoch::from_number(0), Epoch::from_number(1));
     let both = Observation::content(URL, ms(8), 1, two).also(0, one);
     let alone = Observation::content(URL, ms(8), 0, one);

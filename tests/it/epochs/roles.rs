@@ -24,7 +24,7 @@ fn two(disk: &SimDisk) -> (Store, Epoch) {
 }
 
 #[test]
-fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
+fn verdicts_and_near_pages_use_their_own_epochs() {
     let (store, near) = two(&SimDisk::new());
     let seen = |url, time, change: u64, other: u64| {
         let of = Observation::content(url, ms(time), change, CHANGE).also(other, near);
@@ -77,7 +77,7 @@ fn verdicts_go_by_the_one_and_near_pages_by_the_other() {
 
 /// A version has a fingerprint in each epoch, and counts once.
 #[test]
-fn a_page_returns_to_any_of_its_last_eight_versions_however_many_epochs_live() {
+fn page_returns_to_its_last_eight_versions_in_any_epochs() {
     for epochs in [1, 2, 3] {
         let disk = SimDisk::new();
         let (mut store, near) = two(&disk);
@@ -121,7 +121,7 @@ fn a_page_returns_to_any_of_its_last_eight_versions_however_many_epochs_live() {
 }
 
 #[test]
-fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
+fn epoch_keeps_its_role_and_each_role_stays_filled() {
     let disk = SimDisk::new();
     let (store, near) = two(&disk);
     let roles = |store: &Store| {
@@ -167,7 +167,7 @@ fn an_epoch_keeps_its_role_and_one_of_each_use_lives() {
 
 /// What is minor and what is moderate, an epoch is given as its role is, and keeps.
 #[test]
-fn an_epoch_keeps_its_bands() {
+fn epoch_keeps_its_bands() {
     let disk = SimDisk::new();
     let given = Bands { minor: 0, moderate: 64 };
     let options = || small().epoch("first".to_owned()).epoch_bands(Some(given));
@@ -216,7 +216,7 @@ fn an_epoch_keeps_its_bands() {
 
 /// The distance of near-duplicates is what the recipe of the fingerprint advises, unless one is set.
 #[test]
-fn near_pages_are_within_what_the_recipe_advises() {
+fn near_pages_are_within_the_distance_of_the_recipe() {
     for (set, expected) in [(None, [true, false]), (Some(6), [true, true]), (Some(4), [false; 2])] {
         let mut options = small();
         options.near_distance = set;
@@ -236,7 +236,7 @@ fn near_pages_are_within_what_the_recipe_advises() {
 
 /// An epoch begun besides another can end again, and leaves the contents of the other.
 #[test]
-fn of_two_epochs_one_is_left_when_the_newer_ends() {
+fn ending_the_newer_epoch_restores_the_older() {
     let (store, near) = two(&SimDisk::new());
     store.observe(Observation::content(URL, ms(1), 7, CHANGE).also(9, near)).unwrap();
     store.observe(Observation::content("https://b.example/", ms(1), 6, near)).unwrap();

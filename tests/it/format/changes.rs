@@ -109,7 +109,7 @@ fn stored() -> BTreeMap<(u64, u32), Changes> {
 }
 
 #[test]
-fn the_golden_pages_change_as_their_newest_records_say() {
+fn golden_pages_change_as_their_newest_records_say() {
     let snapshot = simkeep::Reader::open(golden_store()).unwrap().snapshot();
     let (stored, mut compared) = (stored(), 0);
     for (url, _) in expected().pages {

@@ -39,7 +39,7 @@ pub(crate) fn make() {
 }
 
 #[test]
-fn the_golden_table_says_what_it_did_when_it_was_made() {
+fn golden_table_has_the_frequencies_it_was_made_with() {
     let table = Table::open(path()).unwrap();
     assert_eq!((table.documents(), table.terms(), table.features()), (5, 11, "words1"));
     for (word, documents) in WORDS {
@@ -102,7 +102,7 @@ impl Read {
 }
 
 #[test]
-fn a_stranger_reads_the_golden_table() {
+fn independent_reader_reads_the_golden_table() {
     let Read { documents, features, entries, bits, starts, id } =
         Read::of(&std::fs::read(path()).unwrap());
     assert_eq!(id, Table::open(path()).unwrap().id());

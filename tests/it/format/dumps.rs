@@ -172,7 +172,7 @@ pub(crate) fn refresh() {
 }
 
 #[test]
-fn the_dumps_in_the_pages_are_the_golden_bytes() {
+fn dumps_in_the_format_pages_match_the_golden_files() {
     let rows = Rows::read();
     for name in PAGES {
         let text = std::fs::read_to_string(page(name)).unwrap();
@@ -186,7 +186,7 @@ fn the_dumps_in_the_pages_are_the_golden_bytes() {
 }
 
 #[test]
-fn a_dump_has_all_bytes_of_a_segment_and_nothing_damaged() {
+fn dump_covers_all_bytes_of_a_segment_undamaged() {
     for id in Rows::read().segments.into_keys() {
         let bytes = std::fs::read(golden_store().join(format!("segments/{id:010}.seg"))).unwrap();
         let mut at = 0;

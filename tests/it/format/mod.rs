@@ -98,7 +98,7 @@ const PREFIXES: &[(&str, &[u8])] = &[
 ];
 
 #[test]
-fn the_golden_store_answers_as_when_it_was_made() {
+fn golden_store_answers_as_when_it_was_made() {
     let expected = expected();
     let before = files(&golden_store());
     let store = simkeep::Reader::open(golden_store()).unwrap();

@@ -42,7 +42,7 @@ fn generation(rows: &Rows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
 /// A generation is what its page says that the catalog makes of it, and names files of the store, under
 /// names that follow from the page. With them it is what the store had sealed.
 #[test]
-fn the_golden_generation_is_the_golden_store_as_it_was_sealed() {
+fn golden_generation_matches_the_sealed_golden_store() {
     let (rows, expected) = (Rows::read(), expected());
     let to = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(to.path().join("generations")).unwrap();
@@ -93,7 +93,7 @@ fn summed(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn a_generation_that_is_not_as_it_was_written_is_refused() {
+fn modified_generation_is_refused() {
     let bytes = std::fs::read(golden::published().join("generations/0000000001")).unwrap();
     // Sound, and nothing but its files missing.
     assert!(refused(&bytes, 1).contains("files/"));

@@ -181,7 +181,7 @@ pub(crate) fn store_of(url: &str, stores: u64) -> u64 {
 }
 
 #[test]
-fn the_keys_in_the_pages_follow_from_their_rules() {
+fn surt_keys_in_the_page_follow_the_rules() {
     let text = std::fs::read_to_string(dumps::page("surt.md")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |"));
     let mut keys = 0;
@@ -200,7 +200,7 @@ fn the_keys_in_the_pages_follow_from_their_rules() {
 }
 
 #[test]
-fn the_stores_in_the_pages_follow_from_their_rules() {
+fn store_numbers_in_the_page_follow_the_rules() {
     let text = std::fs::read_to_string(dumps::page("surt.md")).unwrap();
     let mut rows = 0;
     for row in text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | ")) {

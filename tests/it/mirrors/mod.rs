@@ -41,7 +41,7 @@ fn an_empty_store_has_no_mirrors() {
 }
 
 #[test]
-fn fewer_paths_than_are_asked_for_tell_nothing() {
+fn too_few_paths_make_no_mirror() {
     let store = two(10);
     assert_eq!(ask(&store, &Mirroring::new()).mirrors, 1);
     let found = ask(&store, &Mirroring::new().paths(11));
@@ -49,7 +49,7 @@ fn fewer_paths_than_are_asked_for_tell_nothing() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_refused() {
     let store = two(10);
     for asked in [
         Mirroring::new().within(65),
@@ -84,7 +84,7 @@ fn only_pages_under_the_prefix_are_compared() {
 }
 
 #[test]
-fn no_more_pairs_are_named_than_are_asked_for_and_the_largest_are() {
+fn largest_pairs_are_named_up_to_the_limit() {
     let store = create(&SimDisk::new(), small());
     for family in 10..16_u64 {
         for host in 0..2 {
@@ -102,7 +102,7 @@ fn no_more_pairs_are_named_than_are_asked_for_and_the_largest_are() {
 
 /// Pages of both schemes are one path; a user, and a URL without a host, are of no site.
 #[test]
-fn a_path_is_the_same_whatever_its_scheme() {
+fn paths_match_across_schemes() {
     let store = create(&SimDisk::new(), small());
     let mut time = 0;
     let mut see = |url: String, print: u64| {
@@ -125,7 +125,7 @@ fn a_path_is_the_same_whatever_its_scheme() {
 /// Whatever was sealed, merged or reopened; and with so little memory that all is sorted in scratch
 /// files.
 #[test]
-fn mirrors_do_not_depend_on_how_pages_are_stored() {
+fn mirrors_do_not_depend_on_storage_or_memory() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let mut choose = simkeep_testing::choice(3);

@@ -209,7 +209,7 @@ fn site_pair(mirror: &Mirror) -> SitePair {
 
 /// Small worlds, in which no site has more paths than a sample holds, nor more others than are compared.
 #[test]
-fn in_small_worlds_the_same_is_found_as_by_comparing_all_with_all() {
+fn small_worlds_match_an_exhaustive_comparison() {
     let (mut mirrors, mut partial, mut lags, mut outdated) = (0, 0, 0, 0);
     for seed in 0..deep(4000) {
         let mut choose = choice(seed);

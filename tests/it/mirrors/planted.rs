@@ -83,7 +83,7 @@ fn found_of_1000(percent: u64, in_turn: bool, bits: u32) -> u64 {
 }
 
 #[test]
-fn as_many_pairs_are_found_as_the_formula_says() {
+fn pairs_are_found_at_the_rate_of_the_formula() {
     for percent in [10, 40, 5, 20].into_iter().take(up_to(4)) {
         let share = percent as f64 / 100.0;
         let found = found_of_1000(percent, false, 0) as f64 / 1000.0;
@@ -100,7 +100,7 @@ fn as_many_pairs_are_found_as_the_formula_says() {
 }
 
 #[test]
-fn mirrors_with_another_header_are_found_though_no_page_is_the_same() {
+fn mirrors_with_another_header_are_found() {
     for (bits, least) in [(3, 900), (2, 980), (1, 990)].into_iter().take(up_to(3)) {
         let found = found_of_1000(100, true, bits);
         eprintln!("{bits} bits: {found} of 1000");
@@ -110,7 +110,7 @@ fn mirrors_with_another_header_are_found_though_no_page_is_the_same() {
 
 /// Many sites that are all alike: each is named with another one, and their folders go without saying.
 #[test]
-fn each_of_a_large_family_is_named_and_its_folders_are_not() {
+fn each_site_of_a_family_is_named_without_its_folders() {
     let (_dir, store) = store();
     let pages = (0..300_u64).flat_map(|host| {
         (0..60_u64).map(move |page| {
@@ -131,7 +131,7 @@ fn each_of_a_large_family_is_named_and_its_folders_are_not() {
 
 /// One host with very many pages, and very many hosts that each have ten of them.
 #[test]
-fn a_giant_is_not_compared_with_all_that_have_some_of_its_pages() {
+fn huge_site_is_not_compared_with_all_overlapping_sites() {
     let (_dir, store) = store();
     let giant = (0..20_000_u64).map(|page| (0, page));
     let others = (1..5_000_u64).flat_map(|host| (0..10).map(move |page| (host, page)));
@@ -149,7 +149,7 @@ fn a_giant_is_not_compared_with_all_that_have_some_of_its_pages() {
 }
 
 #[test]
-fn an_observed_mirror_is_found_beside_a_writer() {
+fn mirrors_follow_observations_of_a_running_writer() {
     let (_dir, store) = store();
     for page in 0..20_u64 {
         for host in ["a", "b"] {

@@ -65,17 +65,17 @@ fn any_operations_agree_with_a_linear_scan() {
 }
 
 #[test]
-fn any_operations_agree_while_sealing_and_merging_go_on_behind_them() {
+fn any_operations_agree_during_background_work() {
     agree(100, asking(small().background(true)));
 }
 
 #[test]
-fn without_a_sync_for_each_call_a_crash_leaves_what_was_flushed_and_maybe_what_came_next() {
+fn crash_without_syncs_keeps_flushed_and_maybe_later_operations() {
     agree(100, asking(small().durability(Durability::OnFlush)));
 }
 
 #[test]
-fn waiting_for_others_to_join_a_commit_changes_no_answer() {
+fn grouped_commits_change_no_answer() {
     let durability = Durability::Grouped(Duration::from_micros(20));
     agree(45, asking(small().durability(durability)));
 }

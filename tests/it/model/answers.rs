@@ -10,7 +10,7 @@ use simkeep_testing::{choice, create, digest, ms, observation, small, sound};
 /// Of a large batch, one part is looked up while another is applied, on several threads, and seals
 /// and merges come between.
 #[test]
-fn a_large_batch_answers_as_its_entries_would_one_after_another() {
+fn large_batch_answers_like_its_entries_one_by_one() {
     for (background, memtable_observations) in [(false, 700), (true, 300), (false, 100_000)] {
         let options = small().background(background).memtable_observations(memtable_observations);
         let store = create(&SimDisk::new(), options);
@@ -45,7 +45,7 @@ fn a_large_batch_answers_as_its_entries_would_one_after_another() {
 }
 
 #[test]
-fn answers_are_cut_at_the_limit_and_say_so() {
+fn answers_are_limited_and_marked_incomplete() {
     const PAGES: usize = 40;
     let pages: Vec<String> = (0..PAGES).map(|i| format!("http://example.com/{i:02}")).collect();
     for sealed in [false, true] {

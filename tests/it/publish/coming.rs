@@ -32,7 +32,7 @@ fn read(disk: &SimDisk) -> (Option<u64>, Option<u64>) {
 }
 
 #[test]
-fn a_torn_empty_or_cut_generation_is_passed_over_until_it_is_whole() {
+fn torn_or_truncated_generation_is_skipped_until_whole() {
     let (_store, to) = two();
     assert_eq!(read(&to), (Some(2), None));
     let newest = Name::Generation(2);
@@ -63,7 +63,7 @@ fn a_torn_empty_or_cut_generation_is_passed_over_until_it_is_whole() {
 }
 
 #[test]
-fn while_a_newer_generation_comes_readers_stay_with_the_one_before() {
+fn readers_stay_with_the_previous_generation_until_complete() {
     let (store, to) = two();
     let mut reader = Reader::published(on(&to), None).unwrap();
     store.observe(Observation::gone(URLS[0], ms(9_000))).unwrap();
@@ -84,7 +84,7 @@ fn while_a_newer_generation_comes_readers_stay_with_the_one_before() {
 }
 
 #[test]
-fn a_generation_of_which_a_file_is_shorter_than_it_must_be_is_passed_over() {
+fn generation_with_a_truncated_file_is_skipped() {
     let (_store, to) = two();
     let files = |number| -> Vec<String> {
         files(on(&to), number).unwrap().into_iter().map(|file| file.name).collect()
@@ -122,7 +122,7 @@ fn a_generation_of_which_a_file_is_shorter_than_it_must_be_is_passed_over() {
 }
 
 #[test]
-fn what_is_whole_and_damaged_is_an_error_and_not_passed_over() {
+fn whole_but_damaged_generation_is_an_error() {
     let (_store, to) = two();
     let first = to.contents().into_iter().find(|(name, _)| *name == Name::Generation(1)).unwrap().1;
     let renamed = to.crash_all_kept();
@@ -148,7 +148,7 @@ fn what_is_whole_and_damaged_is_an_error_and_not_passed_over() {
 }
 
 #[test]
-fn without_any_whole_generation_the_newest_says_what_is_wrong() {
+fn without_a_whole_generation_the_newest_is_reported() {
     let (_store, to) = two();
     for number in [1, 2] {
         cut(&to, Name::Generation(number), 30);

@@ -5,7 +5,7 @@ use crate::backup::crash::{crashes, power_failure};
 use simkeep_testing::ms;
 
 #[test]
-fn after_a_crash_at_any_change_there_are_the_old_generations_or_the_new_one_and_all_are_whole() {
+fn crash_while_publishing_leaves_only_whole_generations() {
     let _again = simkeep_testing::again();
     let (from, store) = source();
     let earlier = SimDisk::new();

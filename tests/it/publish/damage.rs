@@ -48,7 +48,7 @@ fn checks_and_readers_name_a_damaged_or_missing_file() {
 }
 
 #[test]
-fn of_a_damaged_segment_there_is_no_generation_and_earlier_ones_stay() {
+fn damaged_segment_is_not_published_and_generations_stay() {
     let (from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -68,7 +68,7 @@ fn of_a_damaged_segment_there_is_no_generation_and_earlier_ones_stay() {
 }
 
 #[test]
-fn what_a_stopped_run_left_is_checked_by_the_next() {
+fn leftovers_of_a_stopped_run_are_checked() {
     let (from, store) = source();
     store.close().unwrap();
     let first = segments(&from)[0];
@@ -89,7 +89,7 @@ fn what_a_stopped_run_left_is_checked_by_the_next() {
 }
 
 #[test]
-fn a_damaged_file_that_older_generations_name_is_replaced_at_once() {
+fn damaged_file_of_older_generations_is_replaced_at_once() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options().copy(true)).unwrap();
@@ -133,7 +133,7 @@ fn a_damaged_file_that_older_generations_name_is_replaced_at_once() {
 }
 
 #[test]
-fn a_file_is_checked_by_itself() {
+fn one_file_is_checked_without_the_others() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options().copy(true)).unwrap();

@@ -23,7 +23,7 @@ fn published_at(store: &Store, to: &SimDisk, ms: i64) -> Publication {
 }
 
 #[test]
-fn a_kept_file_that_is_damaged_gives_way_to_that_of_the_store() {
+fn damaged_kept_file_is_replaced_from_the_store() {
     let (_from, store, to) = copied();
     let before = generation(&to, 1);
     store.observe(Observation::gone(URLS[0], ms(5_000))).unwrap();
@@ -68,7 +68,7 @@ fn each_kept_file_is_read_once_in_thirty_days() {
 }
 
 #[test]
-fn files_of_which_nothing_is_known_are_read() {
+fn files_without_check_records_are_read() {
     let (_from, store, to) = copied();
     let all = names(&to, Dir::Files).len() as u64;
     let read = |to: &SimDisk| published_at(&store, to, BEGIN + 1).checked.files;
@@ -85,7 +85,7 @@ fn files_of_which_nothing_is_known_are_read() {
 }
 
 #[test]
-fn a_link_to_a_damaged_file_of_the_store_is_named_and_earlier_generations_stay() {
+fn link_to_a_damaged_store_file_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let (path, to) = (dir.path().join("a"), dir.path().join("b"));
     let store = Store::create(&path, small()).unwrap();
@@ -107,7 +107,7 @@ fn a_link_to_a_damaged_file_of_the_store_is_named_and_earlier_generations_stay()
 }
 
 #[test]
-fn what_a_stopped_run_left_damaged_is_replaced_if_the_store_is_sound() {
+fn damaged_leftover_of_a_stopped_run_is_replaced() {
     let (_from, store) = source();
     let to = SimDisk::new();
     to.fail(Fault {
@@ -128,7 +128,7 @@ fn what_a_stopped_run_left_damaged_is_replaced_if_the_store_is_sound() {
 }
 
 #[test]
-fn it_is_known_whether_older_generations_have_what_was_forgotten() {
+fn publish_reports_whether_older_generations_have_forgotten_pages() {
     let to = SimDisk::new();
     let store = create(&SimDisk::new(), small());
     let visit = |n: i64| {

@@ -67,7 +67,7 @@ fn names(disk: &SimDisk, dir: Dir) -> Vec<Name> {
 }
 
 #[test]
-fn a_generation_is_the_state_that_was_sealed_and_stays_it() {
+fn generation_is_the_sealed_state_and_never_changes() {
     let (from, store) = source();
     let to = SimDisk::new();
     let first = store.publish(on(&to), options()).unwrap();
@@ -98,7 +98,7 @@ fn a_generation_is_the_state_that_was_sealed_and_stays_it() {
 }
 
 #[test]
-fn beside_a_writer_what_is_sealed_is_published_and_it_is_said_what_is_not() {
+fn publish_during_writing_reports_the_unsealed_operations() {
     let (from, store) = source();
     let to = SimDisk::new();
     let stats = store.stats().unwrap();
@@ -116,7 +116,7 @@ fn beside_a_writer_what_is_sealed_is_published_and_it_is_said_what_is_not() {
 }
 
 #[test]
-fn older_generations_go_when_enough_came_and_their_time_is_over() {
+fn old_generations_are_removed_after_count_and_grace() {
     let (_from, store) = source();
     let to = SimDisk::new();
     for at in 0..4 {
@@ -138,7 +138,7 @@ fn older_generations_go_when_enough_came_and_their_time_is_over() {
 }
 
 #[test]
-fn what_was_purged_is_in_older_generations_only_and_it_is_said_in_which() {
+fn generations_that_have_a_purged_page_are_named() {
     const NAME: &str = "a-name-of-its-own";
     let (_from, store) = source();
     let to = SimDisk::new();
@@ -166,7 +166,7 @@ fn what_was_purged_is_in_older_generations_only_and_it_is_said_in_which() {
 }
 
 #[test]
-fn a_reader_follows_the_newest_generation_or_stays_with_one() {
+fn reader_follows_the_newest_generation_or_stays_pinned() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -190,7 +190,7 @@ fn a_reader_follows_the_newest_generation_or_stays_with_one() {
 }
 
 #[test]
-fn files_have_names_that_say_what_they_are_and_are_written_once() {
+fn published_files_have_stable_names_and_are_written_once() {
     let (_from, store) = source();
     let to = SimDisk::new();
     let meter = Meter::counting(on(&to));
@@ -211,7 +211,7 @@ fn files_have_names_that_say_what_they_are_and_are_written_once() {
 }
 
 #[test]
-fn tables_are_published_and_make_the_fingerprints_of_their_epochs() {
+fn tables_are_published_with_their_epochs() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -233,7 +233,7 @@ fn tables_are_published_and_make_the_fingerprints_of_their_epochs() {
 }
 
 #[test]
-fn files_that_the_writer_removes_meanwhile_are_copied_from_where_they_are_open() {
+fn file_removed_while_publishing_is_copied_while_open() {
     let (from, store) = source();
     store.seal().unwrap();
     let whole = sealed(&store);
@@ -249,7 +249,7 @@ fn files_that_the_writer_removes_meanwhile_are_copied_from_where_they_are_open()
 }
 
 #[test]
-fn it_can_be_stopped_and_the_next_run_goes_on() {
+fn cancelled_publish_is_completed_by_the_next_run() {
     let (from, store) = source();
     let to = SimDisk::new();
     let progress = Progress::default();
@@ -272,7 +272,7 @@ fn it_can_be_stopped_and_the_next_run_goes_on() {
 }
 
 #[test]
-fn a_store_that_is_loaded_from_what_is_published_has_its_tables() {
+fn store_loaded_from_a_generation_has_its_tables() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -290,7 +290,7 @@ fn a_store_that_is_loaded_from_what_is_published_has_its_tables() {
 }
 
 #[test]
-fn a_generation_that_comes_before_its_files_is_passed_over() {
+fn generation_that_arrives_before_its_files_is_skipped() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -315,7 +315,7 @@ fn a_generation_that_comes_before_its_files_is_passed_over() {
 }
 
 #[test]
-fn a_generation_tells_what_it_names_before_any_of_it_is_there() {
+fn generation_lists_its_files_before_they_arrive() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options().copy(true)).unwrap();
@@ -347,7 +347,7 @@ fn a_generation_tells_what_it_names_before_any_of_it_is_there() {
 }
 
 #[test]
-fn fingerprints_are_counted_from_both_ends_of_segments() {
+fn fingerprints_are_counted_from_segment_ends_alone() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options().copy(true)).unwrap();
@@ -390,7 +390,7 @@ fn fingerprints_are_counted_from_both_ends_of_segments() {
 /// A writer at full speed publishes one generation after another and old ones are removed, while readers
 /// of some generations query them repeatedly.
 #[test]
-fn readers_of_generations_answer_alike_while_others_come_and_go() {
+fn readers_answer_consistently_while_generations_change() {
     let rounds = simkeep_testing::depth::deep(50).max(5);
     let to = SimDisk::new();
     let store = create(&SimDisk::new(), small());
@@ -430,7 +430,7 @@ fn readers_of_generations_answer_alike_while_others_come_and_go() {
 }
 
 #[test]
-fn in_the_file_system_files_are_shared_and_have_the_permissions_of_the_store() {
+fn published_files_are_shared_and_keep_store_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let (path, to) = (dir.path().join("a"), dir.path().join("deep/er/b"));

@@ -17,7 +17,7 @@ fn why(made: Result<Publication>) -> String {
 }
 
 #[test]
-fn a_directory_of_another_store_and_a_store_itself_are_refused() {
+fn directory_of_another_store_or_a_store_is_refused() {
     let (from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -41,7 +41,7 @@ fn a_directory_of_another_store_and_a_store_itself_are_refused() {
 }
 
 #[test]
-fn an_older_copy_of_the_store_and_one_that_went_another_way_are_refused() {
+fn older_or_diverged_copy_of_the_store_is_refused() {
     let (from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -90,7 +90,7 @@ fn an_older_copy_of_the_store_and_one_that_went_another_way_are_refused() {
 
 /// Nothing but `publish` writes there, and all that reads takes it.
 #[test]
-fn a_directory_where_a_store_is_published_is_read_like_a_store_and_not_written_to() {
+fn published_directory_is_readable_but_not_writable() {
     let dir = tempfile::tempdir().unwrap();
     let (path, to) = (dir.path().join("a"), dir.path().join("b"));
     let store = Store::create(&path, small()).unwrap();
@@ -147,7 +147,7 @@ fn listed(at: &std::path::Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn a_directory_with_something_else_and_one_in_a_store_are_refused() {
+fn unsuitable_directories_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (path, to) = (dir.path().join("a"), dir.path().join("b"));
     let store = Store::create(&path, small()).unwrap();
@@ -172,7 +172,7 @@ fn a_directory_with_something_else_and_one_in_a_store_are_refused() {
 }
 
 #[test]
-fn two_at_once_and_none_to_keep_are_refused() {
+fn concurrent_runs_and_keeping_none_are_refused() {
     let (from, store) = source();
     let to = SimDisk::new();
     let (other, there) = (from.clone(), to.clone());
@@ -188,7 +188,7 @@ fn two_at_once_and_none_to_keep_are_refused() {
 }
 
 #[test]
-fn what_another_run_is_publishing_is_older_than_what_the_next_reads() {
+fn generation_excludes_what_was_purged_before_its_read() {
     let (from, store) = source();
     let to = SimDisk::new();
     let store = Arc::new(store);
@@ -207,7 +207,7 @@ fn what_another_run_is_publishing_is_older_than_what_the_next_reads() {
 }
 
 #[test]
-fn a_damaged_generation_is_named_with_what_to_do() {
+fn damaged_generation_is_reported_with_advice() {
     let (_from, store) = source();
     let to = SimDisk::new();
     store.publish(on(&to), options()).unwrap();
@@ -221,7 +221,7 @@ fn a_damaged_generation_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_ends_no_grace() {
+fn clock_set_back_does_not_end_the_grace_period() {
     let (_from, store) = source();
     let to = SimDisk::new();
     let at = |time: i64| {
@@ -243,7 +243,7 @@ fn a_clock_that_was_set_back_ends_no_grace() {
 }
 
 #[test]
-fn where_any_call_fails_earlier_generations_stay_and_the_next_run_goes_on() {
+fn failed_run_keeps_generations_and_the_next_completes() {
     let _again = simkeep_testing::again();
     let (from, store) = source();
     let earlier = SimDisk::new();

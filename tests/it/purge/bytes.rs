@@ -15,7 +15,7 @@ use simkeep_testing::{choice, create, ms, on, open, small};
 use super::{MARK, check_purged, contains, files_with, marked, marked_store, see};
 
 #[test]
-fn a_purged_url_stands_in_no_file() {
+fn purged_url_is_in_no_file() {
     for spread in 0..4 {
         let disk = SimDisk::new();
         let mut model = Model::default();
@@ -34,7 +34,7 @@ fn a_purged_url_stands_in_no_file() {
 }
 
 #[test]
-fn a_purged_prefix_stands_in_no_file() {
+fn purged_prefix_is_in_no_file() {
     for spread in 0..4 {
         for prefix in [format!("{MARK}.example"), format!("{MARK}.example/{MARK}")] {
             let disk = SimDisk::new();
@@ -50,7 +50,7 @@ fn a_purged_prefix_stands_in_no_file() {
 }
 
 #[test]
-fn a_purge_that_has_returned_holds_when_the_power_goes() {
+fn completed_purge_survives_power_loss() {
     let disk = SimDisk::new();
     let mut model = Model::default();
     let store = marked_store(&disk, &mut model, 2);
@@ -75,7 +75,7 @@ fn a_purge_that_has_returned_holds_when_the_power_goes() {
 
 /// It was hidden, but its bytes were there.
 #[test]
-fn what_was_forgotten_before_can_be_purged_later() {
+fn forgotten_page_can_be_purged_later() {
     for sealed in [false, true] {
         for by_prefix in [false, true] {
             let disk = SimDisk::new();
@@ -114,7 +114,7 @@ fn what_was_forgotten_before_can_be_purged_later() {
 
 /// A page that was forgotten with its site, and whose name is in the tombstone's.
 #[test]
-fn a_url_that_was_forgotten_by_a_prefix_can_be_purged() {
+fn url_forgotten_by_prefix_can_be_purged() {
     let disk = SimDisk::new();
     let mut model = Model::default();
     let store = marked_store(&disk, &mut model, 1);
@@ -127,7 +127,7 @@ fn a_url_that_was_forgotten_by_a_prefix_can_be_purged() {
 
 /// Parts of a site that were forgotten one by one before all of it is purged.
 #[test]
-fn a_purge_leaves_no_name_of_a_prefix_within_it() {
+fn purge_removes_names_of_nested_forgotten_prefixes() {
     for sealed in [false, true] {
         let disk = SimDisk::new();
         let mut model = Model::default();
@@ -150,7 +150,7 @@ fn a_purge_leaves_no_name_of_a_prefix_within_it() {
 }
 
 #[test]
-fn what_is_observed_after_a_purge_starts_anew() {
+fn page_observed_after_a_purge_starts_anew() {
     let disk = SimDisk::new();
     let mut model = Model::default();
     let store = marked_store(&disk, &mut model, 2);
@@ -172,7 +172,7 @@ fn what_is_observed_after_a_purge_starts_anew() {
 }
 
 #[test]
-fn a_purge_waits_for_the_merge_that_is_under_way() {
+fn purge_waits_for_a_running_merge() {
     let disk = SimDisk::new();
     let gate = Gate::default();
     let gated = Arc::new(gate.before(on(&disk)));
@@ -205,7 +205,7 @@ fn a_purge_waits_for_the_merge_that_is_under_way() {
 }
 
 #[test]
-fn merges_reclaim_what_was_forgotten() {
+fn merges_reclaim_forgotten_pages() {
     let disk = SimDisk::new();
     let mut model = Model::default();
     let store = marked_store(&disk, &mut model, 2);
@@ -219,7 +219,7 @@ fn merges_reclaim_what_was_forgotten() {
 }
 
 #[test]
-fn a_purged_page_stands_in_no_file_of_a_real_directory() {
+fn purged_page_is_in_no_file_on_disk() {
     fn files_with(dir: &Path, text: &str) -> usize {
         let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
         let with = |path: std::path::PathBuf| match path.is_dir() {

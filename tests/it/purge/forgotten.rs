@@ -44,7 +44,7 @@ fn then(store: Store, disk: &mut SimDisk, then: Then) -> Store {
 
 /// Every way in which observing, forgetting and observing again can be spread over components.
 #[test]
-fn what_is_forgotten_stays_so_wherever_it_was_and_starts_anew() {
+fn forgotten_page_stays_forgotten_and_starts_anew() {
     let scopes: [fn() -> Scope<'static>; 2] =
         [|| Scope::Url(URLS[0]), || Scope::Prefix(PREFIXES[0].prefix())];
     let old = |time| Observation::content(URLS[0], ms(time), 5, Epoch::from_number(0));
@@ -96,7 +96,7 @@ fn what_is_forgotten_stays_so_wherever_it_was_and_starts_anew() {
 }
 
 #[test]
-fn a_prefix_ends_at_a_boundary() {
+fn prefix_ends_at_a_boundary() {
     let mut model = Model::default();
     let disk = SimDisk::new();
     let store = create(&disk, small());
@@ -133,7 +133,7 @@ fn a_prefix_ends_at_a_boundary() {
 }
 
 #[test]
-fn forgetting_what_is_not_known_does_nothing() {
+fn forgetting_an_unknown_page_does_nothing() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let before = store.stats().unwrap();

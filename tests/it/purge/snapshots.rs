@@ -12,7 +12,7 @@ use simkeep_testing::sample::fill;
 use simkeep_testing::{create, open, small};
 
 #[test]
-fn a_purged_url_stays_with_a_snapshot_that_still_holds_it_and_goes_with_it() {
+fn purged_url_lives_only_as_long_as_its_snapshot() {
     let disk = SimDisk::new();
     let mut model = Model::default();
     let store = marked_store(&disk, &mut model, 2);
@@ -30,7 +30,7 @@ fn a_purged_url_stays_with_a_snapshot_that_still_holds_it_and_goes_with_it() {
 }
 
 #[test]
-fn a_snapshot_that_outlives_its_store_removes_nothing_of_another_in_its_place() {
+fn old_snapshot_removes_nothing_of_a_replacing_store() {
     let disk = SimDisk::new();
     let (mut model, options) = (Model::default(), small().reader_grace(Duration::ZERO));
     let store = create(&disk, options.clone());

@@ -23,7 +23,7 @@ fn cpu_nanos() -> u64 {
 /// Opens a store again and again while a writer is at work, as another process.
 #[test]
 #[ignore = "the other process of another test"]
-fn a_process_that_reads() {
+fn reading_child_process() {
     let path = std::env::var("SIMKEEP_READ").unwrap();
     let (mut opens, mut least) = (0, 0);
     loop {
@@ -45,7 +45,7 @@ fn a_process_that_reads() {
 
 fn reading(path: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "readers::cost::a_process_that_reads", "--ignored", "--nocapture"]);
+    command.args(["--exact", "readers::cost::reading_child_process", "--ignored", "--nocapture"]);
     command.env("SIMKEEP_READ", path).stdout(Stdio::piped()).spawn().unwrap()
 }
 
@@ -118,7 +118,7 @@ const ROUNDS_MAX: usize = 20;
 const CPU_MAX: f64 = 1.4;
 
 #[test]
-fn c7_a_thousand_readers_in_another_process_cost_the_writer_nothing() {
+fn c7_a_thousand_readers_cost_the_writer_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = |what: &str, round: usize| dir.path().join(format!("{what} {round}"));
     let (mut operations, mut opened) = (None, 0);

@@ -17,7 +17,7 @@ use simkeep_testing::disks::{HookDisk, PATIENCE};
 use simkeep_testing::{create, on, small};
 
 #[test]
-fn a_reader_lives_through_merges_and_purges_that_remove_its_files() {
+fn reader_survives_merges_and_purges_of_its_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
     crawl(&store, 1, 101);
@@ -37,7 +37,7 @@ fn a_reader_lives_through_merges_and_purges_that_remove_its_files() {
 }
 
 #[test]
-fn files_are_kept_a_while_for_readers_that_are_about_to_open_them() {
+fn removed_files_are_kept_during_the_reader_grace() {
     let dir = tempfile::tempdir().unwrap();
     let grace = Duration::from_millis(300);
     let options = small().reader_grace(grace).background(true);
@@ -69,7 +69,7 @@ fn files_are_kept_a_while_for_readers_that_are_about_to_open_them() {
 }
 
 #[test]
-fn a_reader_starts_again_when_a_file_goes_before_it_is_open() {
+fn opening_reader_retries_when_a_file_is_removed() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     crawl(&store, 1, 41);
@@ -87,7 +87,7 @@ fn a_reader_starts_again_when_a_file_goes_before_it_is_open() {
 }
 
 #[test]
-fn a_damaged_snapshot_does_no_harm_to_writers_and_readers() {
+fn damaged_snapshot_file_harms_neither_writers_nor_readers() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
     crawl(&store, 1, 20);
@@ -109,7 +109,7 @@ fn a_damaged_snapshot_does_no_harm_to_writers_and_readers() {
 }
 
 #[test]
-fn a_snapshot_that_does_not_fit_the_disk_keeps_nobody_from_working() {
+fn snapshot_file_that_does_not_fit_blocks_nobody() {
     let mut kept_out = 0;
     for room in (0..12_000).step_by(256) {
         let disk = SimDisk::new();
@@ -144,7 +144,7 @@ fn a_snapshot_that_does_not_fit_the_disk_keeps_nobody_from_working() {
 }
 
 #[test]
-fn with_plain_reads_nobody_elses_cutting_a_file_short_is_noticed() {
+fn plain_reads_are_unaffected_by_truncated_files() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path(), small()).unwrap();
     crawl(&store, 1, 40);

@@ -41,7 +41,7 @@ fn go_on(store: &Store, operations: u64) {
 }
 
 #[test]
-fn a_reader_sees_all_that_was_acknowledged_whatever_is_written_while_it_reads() {
+fn reader_sees_acknowledged_operations_despite_concurrent_writes() {
     let (mut settled, mut fell_back) = (0, 0);
     for every in 1..24 {
         for commits in 1..5 {
@@ -68,7 +68,7 @@ fn a_reader_sees_all_that_was_acknowledged_whatever_is_written_while_it_reads() 
 }
 
 #[test]
-fn a_reader_beside_commits_that_never_end_shows_what_was_sealed_and_says_so() {
+fn reader_during_endless_commits_falls_back_to_sealed_data() {
     let disk = SimDisk::new();
     let store = create(&disk, small().memtable_observations(1 << 20));
     crawl(&store, 1, 31);
@@ -104,7 +104,7 @@ fn a_reader_beside_commits_that_never_end_shows_what_was_sealed_and_says_so() {
 }
 
 #[test]
-fn a_reader_lives_through_whatever_a_writer_does_at_any_of_its_reads() {
+fn reader_survives_any_writer_action_at_any_read() {
     for what in 0..5 {
         let mut at = 1;
         loop {
@@ -146,7 +146,7 @@ fn a_reader_lives_through_whatever_a_writer_does_at_any_of_its_reads() {
 }
 
 #[test]
-fn a_refresh_reads_what_is_new_and_changes_no_snapshot() {
+fn refresh_reads_new_operations_and_changes_no_snapshot() {
     let disk = SimDisk::new();
     let store = create(&disk, small().memtable_observations(40));
     let mut reader = Reader::open(on(&disk)).unwrap();
@@ -176,7 +176,7 @@ fn a_refresh_reads_what_is_new_and_changes_no_snapshot() {
 }
 
 #[test]
-fn a_refresh_costs_what_came_since() {
+fn refresh_costs_only_the_new_operations() {
     let disk = SimDisk::new();
     let store = create(&disk, small().memtable_observations(1 << 20));
     let mut urls = Vec::new();
@@ -234,7 +234,7 @@ passed_on! {
 }
 
 #[test]
-fn a_refresh_does_not_go_on_from_operations_that_a_crash_took_back() {
+fn refresh_does_not_continue_from_operations_lost_in_a_crash() {
     for before in 1..6 {
         for lost in 1..4 {
             let disk = SimDisk::new();
@@ -268,7 +268,7 @@ fn set(disk: &SimDisk, at: u64, to: impl Fn(u8) -> u8) -> u8 {
 }
 
 #[test]
-fn damage_of_the_catalog_beside_a_writer_is_named_or_changes_nothing() {
+fn catalog_damage_during_writing_is_named_or_harmless() {
     let disk = SimDisk::new();
     let store = create(&disk, small().memtable_observations(1 << 20));
     crawl(&store, 1, 600);
@@ -318,7 +318,7 @@ fn damage_of_the_catalog_beside_a_writer_is_named_or_changes_nothing() {
 }
 
 #[test]
-fn a_store_whose_files_vanish_while_it_is_read_is_an_error_and_soon() {
+fn files_vanishing_during_a_read_are_a_prompt_error() {
     let (mut at, mut failed) = (1, 0);
     loop {
         let disk = SimDisk::new();
@@ -366,7 +366,7 @@ fn check_beginning_or_error(reader: &Reader) {
 }
 
 #[test]
-fn an_epoch_is_seen_with_the_commit_that_begins_it() {
+fn new_epoch_is_visible_after_a_refresh() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let mut reader = Reader::open(on(&disk)).unwrap();

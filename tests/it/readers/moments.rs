@@ -14,7 +14,7 @@ use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{create, on, open, small};
 
 #[test]
-fn a_reader_of_a_killed_store_sees_everything_that_was_acknowledged() {
+fn reader_of_a_killed_store_sees_all_acknowledged_operations() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     crawl(&store, 1, 30);
@@ -38,7 +38,7 @@ fn check_published(disk: &SimDisk) {
 }
 
 #[test]
-fn at_every_moment_a_reader_finds_all_that_no_crash_takes_back() {
+fn reader_always_sees_all_crash_proof_operations() {
     let disk = SimDisk::new();
     drop(create(&disk, small()));
     let (at_work, looks) = (disk.clone(), Arc::new(AtomicU64::new(0)));
@@ -75,7 +75,7 @@ fn at_every_moment_a_reader_finds_all_that_no_crash_takes_back() {
 }
 
 #[test]
-fn a_reader_opens_at_every_moment_of_a_recovery() {
+fn reader_opens_at_every_moment_of_a_recovery() {
     let disk = SimDisk::new();
     drop(create(&disk, small()));
     // Killed between the commit of a merge and the `SNAPSHOT` without its inputs.
@@ -108,7 +108,7 @@ fn a_reader_opens_at_every_moment_of_a_recovery() {
 }
 
 #[test]
-fn a_reader_of_a_killed_store_keeps_nobody_out() {
+fn reader_of_a_killed_store_does_not_block_a_writer() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     crawl(&store, 1, 20);
@@ -122,7 +122,7 @@ fn a_reader_of_a_killed_store_keeps_nobody_out() {
 }
 
 #[test]
-fn readers_that_come_one_after_another_do_not_keep_a_writer_out() {
+fn successive_readers_do_not_block_a_writer() {
     let dir = tempfile::tempdir().unwrap();
     let [path, killed] = ["store", "killed"].map(|name| dir.path().join(name));
     let unsealed = small().memtable_observations(1 << 20);

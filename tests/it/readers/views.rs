@@ -14,7 +14,7 @@ use simkeep_testing::model::Model;
 use simkeep_testing::{choice, create, on, open, request, small};
 
 #[test]
-fn a_reader_sees_what_was_acknowledged_and_says_how_far_behind_it_is() {
+fn reader_reports_how_far_behind_it_is() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let mut reader = Reader::open(on(&disk)).unwrap();
@@ -46,7 +46,7 @@ fn a_reader_sees_what_was_acknowledged_and_says_how_far_behind_it_is() {
 }
 
 #[test]
-fn a_reader_sees_all_kinds_of_operations_sealed_or_not() {
+fn reader_sees_all_kinds_of_operations() {
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let (mut model, mut random) = (Model::default(), choice(5));

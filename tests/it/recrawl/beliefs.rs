@@ -15,7 +15,7 @@ fn gamma(shape: f64, days: f64) -> Belief {
 }
 
 #[test]
-fn over_a_gamma_belief_the_value_is_the_closed_form() {
+fn worth_of_a_gamma_belief_matches_the_closed_form() {
     for ((a, b, days), expected) in [
         ((2.0, 20.0, 10.0), 2.222222),
         ((1.0, 10.0, 10.0), 1.931472),
@@ -35,7 +35,7 @@ fn over_a_gamma_belief_the_value_is_the_closed_form() {
 }
 
 #[test]
-fn a_gamma_belief_has_its_mean_and_its_middle() {
+fn gamma_belief_has_its_mean_and_quantiles() {
     // Of shape 1: 5 % are below -ln(.95)/days, and 5 % above -ln(.05)/days.
     let rate = gamma(1.0, 10.0).rate();
     for (found, expected) in [(rate.per_day, 0.1), (rate.low, 0.0051293), (rate.high, 0.2995732)] {
@@ -44,7 +44,7 @@ fn a_gamma_belief_has_its_mean_and_its_middle() {
 }
 
 #[test]
-fn a_prior_and_what_was_seen_multiply() {
+fn belief_is_the_product_of_prior_and_likelihood() {
     // Dated changes and quiet times make a Gamma belief of another.
     let dated = [Comparison::new(12.0, Change::DaysAgo(5.0)).unwrap(); 2];
     let quiet = [Comparison::new(9.0, Change::None).unwrap()];
@@ -59,7 +59,7 @@ fn a_prior_and_what_was_seen_multiply() {
 }
 
 #[test]
-fn what_counts_several_times_is_as_if_it_were_there_several_times() {
+fn fractional_counts_equal_repeated_comparisons() {
     let one = Comparison::new(3.0, Change::Undated).unwrap();
     let mut times = Likelihood::flat();
     times.add(one, 3.5).unwrap();
@@ -73,7 +73,7 @@ fn what_counts_several_times_is_as_if_it_were_there_several_times() {
 }
 
 #[test]
-fn whatever_was_seen_a_belief_has_finite_figures() {
+fn any_comparison_gives_a_finite_belief() {
     let extremes = [1e-8, 1.0, 4_000_000.0].into_iter().flat_map(|days| {
         [Change::None, Change::Undated, Change::DaysAgo(0.0), Change::DaysAgo(days)]
             .map(|change| Comparison::new(days, change).unwrap())
@@ -101,7 +101,7 @@ fn whatever_was_seen_a_belief_has_finite_figures() {
 }
 
 #[test]
-fn what_makes_no_sense_is_named() {
+fn invalid_numbers_are_named() {
     let named = |error: Option<RecrawlError>, expected: &str| match error {
         Some(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
         other => panic!("{other:?}"),
@@ -148,7 +148,7 @@ fn comparison() -> impl Strategy<Value = Comparison> {
 
 proptest! {
     #[test]
-    fn the_grid_does_not_show(
+    fn result_does_not_depend_on_the_grid(
         seen in prop::collection::vec(comparison(), 0..12), centre in -5.0..0.0, days in 0.1..200.0
     ) {
         let prior = Prior::log_normal(f64::exp(centre), 1.5).unwrap();
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn at_its_interval_a_visit_is_worth_the_threshold(
+    fn visit_at_its_interval_is_worth_the_threshold(
         seen in prop::collection::vec(comparison(), 0..12), log in -6.0..6.0
     ) {
         let belief = Belief::new(&Prior::default(), &Likelihood::of(&seen));
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn with_many_visits_it_is_the_rate_of_the_greatest_likelihood(changed in 20u32..80, days in 0.5..30.0) {
+    fn many_visits_give_the_maximum_likelihood_rate(changed in 20u32..80, days in 0.5..30.0) {
         let seen: Vec<Comparison> = (0..100u32).map(|i| {
             let change = if i < changed { Change::Undated } else { Change::None };
             Comparison::new(days, change).unwrap()

@@ -24,7 +24,7 @@ fn range(prior: &Prior) -> (f64, f64) {
 }
 
 #[test]
-fn from_many_pages_their_median_and_width_are_learned() {
+fn median_and_width_are_learned_from_many_pages() {
     let priors = Priors::default();
     for (median, width) in [(0.0625, 0.5), (0.0625, 1.5), (0.0078125, 1.0), (1.0, 1.0)] {
         let (mut random, mut fit) = (Random(7), Fit::default());
@@ -40,7 +40,7 @@ fn from_many_pages_their_median_and_width_are_learned() {
 }
 
 #[test]
-fn from_fewer_than_twenty_nothing_is() {
+fn fewer_than_twenty_pages_keep_the_default_prior() {
     let (priors, mut fit) = (Priors::default(), Fit::default());
     let evidence =
         priors.evidence(&Likelihood::of(&[Comparison::new(1.0, Change::Undated).unwrap(); 60]));
@@ -78,7 +78,7 @@ fn off(hosts: &[(f64, Fit)]) -> f64 {
 }
 
 #[test]
-fn what_is_expected_of_a_page_is_what_its_host_shows() {
+fn prior_of_a_page_follows_its_host() {
     // By the prior of all pages they are off by what hosts differ, 1.4 of ln λ or so. A tenth of each is
     // the default, which moves the ends of its range.
     assert!(off(&hosts(12, 1.8, 0.5)) < 0.6, "{}", off(&hosts(12, 1.8, 0.5)));
@@ -87,7 +87,7 @@ fn what_is_expected_of_a_page_is_what_its_host_shows() {
 }
 
 #[test]
-fn where_hosts_do_not_differ_they_all_have_one_prior() {
+fn equal_hosts_share_one_prior() {
     let (priors, hosts) = (Priors::default(), hosts(12, 0.0, 1.5));
     let learned = Hosts::new(hosts.iter().map(|host| &host.1));
     let of_any = range(&learned.prior(&Fit::default()));
@@ -103,7 +103,7 @@ fn where_hosts_do_not_differ_they_all_have_one_prior() {
 }
 
 #[test]
-fn a_page_does_not_speak_for_itself() {
+fn page_does_not_count_in_its_own_prior() {
     let priors = Priors::default();
     let of =
         |change| priors.evidence(&Likelihood::of(&[Comparison::new(14.0, change).unwrap(); 8]));
@@ -123,7 +123,7 @@ fn a_page_does_not_speak_for_itself() {
 }
 
 #[test]
-fn whatever_was_seen_is_summed() {
+fn extreme_evidence_is_summed() {
     let (priors, mut fit) = (Priors::default(), Fit::default());
     for change in [Change::None, Change::Undated, Change::DaysAgo(0.0)] {
         for days in [1e-8, 4e6] {
@@ -137,7 +137,7 @@ fn whatever_was_seen_is_summed() {
 
 proptest! {
     #[test]
-    fn the_order_of_pages_does_not_show(seed: u64, pages in 1usize..60, cut in 0usize..60) {
+    fn order_of_pages_does_not_matter(seed: u64, pages in 1usize..60, cut in 0usize..60) {
         let (priors, mut random) = (Priors::default(), Random(seed));
         let all: Vec<Evidence> = (0..pages)
             .map(|i| priors.evidence(&page(&mut random, 0.02 * (i + 1) as f64, 5, 10.0)))

@@ -3,7 +3,7 @@
 use simkeep::recrawl::Interval;
 
 #[test]
-fn an_interval_has_a_second_at_least_and_four_million_days_at_most() {
+fn interval_is_limited_to_a_second_and_four_million_days() {
     assert!(Interval::from_seconds(0).is_err());
     let longest = 4_000_000 * 86_400;
     assert_eq!(Interval::from_seconds(longest).unwrap(), "4000000d".parse().unwrap());

@@ -19,7 +19,7 @@ fn assert_spent(found: &Optimum, visits: &[f64]) {
 }
 
 #[test]
-fn of_five_pages_the_fastest_is_left_alone() {
+fn fastest_of_five_pages_is_left_alone() {
     let found =
         fixed_intervals(&pages(&[1., 2., 3., 4., 5.].map(|rate| (rate, 1.0))), 5.0).unwrap();
     assert_spent(&found, &[1.149892, 1.358412, 1.353835, 1.137860, 0.0]);
@@ -27,7 +27,7 @@ fn of_five_pages_the_fastest_is_left_alone() {
 }
 
 #[test]
-fn budgets_are_spent_as_is_known() {
+fn budgets_are_spent_as_published() {
     let equal = pages(&[(0.1, 1.0), (1.0, 1.0), (10.0, 1.0)]);
     let cho = fixed_intervals(&equal, 1.0).unwrap();
     assert_spent(&cho, &[0.308667, 0.691333, 0.0]);
@@ -54,7 +54,7 @@ fn budgets_are_spent_as_is_known() {
 }
 
 #[test]
-fn what_makes_no_sense_is_named() {
+fn invalid_numbers_are_named() {
     let named = |error: Option<RecrawlError>, expected: &str| match error {
         Some(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
         other => panic!("{other:?}"),

@@ -24,7 +24,7 @@ fn schedules(name: &str, comparisons: &[(f64, char)]) -> Vec<Schedule> {
 }
 
 #[test]
-fn the_rule_of_the_thesis_goes_by_runs_of_three() {
+fn thesis_policy_changes_interval_after_runs_of_three() {
     let weekly: Vec<(f64, char)> = "nnnyyyynnn".chars().map(|change| (7.0, change)).collect();
     let expected = [7.0, 7.0, 10.5, 10.5, 10.5, 7.0, 7.0, 7.0, 7.0, 10.5];
     for (found, expected) in schedules("thesis", &weekly).iter().zip(expected) {
@@ -36,7 +36,7 @@ fn the_rule_of_the_thesis_goes_by_runs_of_three() {
 }
 
 #[test]
-fn that_of_nutch_comes_sooner_the_longer_nothing_changed() {
+fn nutch_policy_matches_known_values() {
     // Visits on the days 30, 60, 90 and 200.
     let (mut recent, mut last) = (Recent::default(), 0.0);
     for (day, changed, interval, next) in [
@@ -55,7 +55,7 @@ fn that_of_nutch_comes_sooner_the_longer_nothing_changed() {
 }
 
 #[test]
-fn that_of_storm_crawler_halves_what_is_above_an_hour() {
+fn stormcrawler_policy_matches_known_values() {
     let daily: Vec<(f64, char)> = "nnyyn".chars().map(|change| (1.0, change)).collect();
     for (found, expected) in
         schedules("stormcrawler", &daily).iter().zip([1.5, 2.25, 1.145833, 0.59375, 0.890625])
@@ -65,7 +65,7 @@ fn that_of_storm_crawler_halves_what_is_above_an_hour() {
 }
 
 #[test]
-fn without_a_comparison_each_rule_has_its_first_interval() {
+fn each_policy_starts_with_its_first_interval() {
     let first = |name| policy(name).schedule(&Recent::default()).map(|one| one.next_days);
     assert_eq!(first("thesis"), Some(7.0));
     assert_eq!(first("nutch"), Some(30.0));
@@ -75,7 +75,7 @@ fn without_a_comparison_each_rule_has_its_first_interval() {
 }
 
 #[test]
-fn a_score_is_a_worth_or_a_time_over_an_interval() {
+fn policies_score_by_worth_or_relative_time() {
     let belief = Belief::new(&Prior::default(), &Likelihood::flat());
     let recent = Recent::default();
     let at = |days| PolicyInput { belief: &belief, recent: &recent, weight: 2.0, days };
@@ -98,7 +98,7 @@ fn a_score_is_a_worth_or_a_time_over_an_interval() {
 }
 
 #[test]
-fn names_are_read_and_shown() {
+fn policy_names_are_parsed_and_printed() {
     for (text, shown) in [
         ("value", "value"),
         ("harmonic", "harmonic"),
@@ -163,7 +163,7 @@ fn names_are_read_and_shown() {
 
 proptest! {
     #[test]
-    fn schedules_go_by_the_last_64_comparisons(
+    fn schedules_use_the_last_64_comparisons(
         changes in prop::collection::vec((any::<bool>(), 0.001..4e6), 0..150)
     ) {
         let comparison = |(changed, days): &(bool, f64)| {

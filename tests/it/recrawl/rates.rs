@@ -12,7 +12,7 @@ fn of(all: &[(f64, Change)]) -> Vec<Comparison> {
 }
 
 #[test]
-fn at_equal_intervals_they_are_those_of_cho() {
+fn regular_rates_match_cho() {
     let half = |n, x| regular(n, x, Halves::Unchanged).unwrap();
     for (x, expected) in
         [(1, 0.100083), (3, 0.336472), (5, 0.646627), (9, 1.945910), (10, 3.044522)]
@@ -30,7 +30,7 @@ fn at_equal_intervals_they_are_those_of_cho() {
 }
 
 #[test]
-fn at_other_intervals_they_are_the_known_ones() {
+fn irregular_rates_match_known_values() {
     let (no, yes) = (Change::None, Change::Undated);
     let visits = of(&[(1.0, no), (2.0, yes), (4.0, yes), (1.0, no), (3.0, no)]);
     assert_six(irregular(&visits, Halves::None).unwrap(), 0.264331677);
@@ -39,7 +39,7 @@ fn at_other_intervals_they_are_the_known_ones() {
 }
 
 #[test]
-fn times_of_changes_count() {
+fn dates_of_changes_count() {
     let visits = of(&[(10.0, Change::DaysAgo(2.0)), (10.0, Change::None), (10.0, Change::Undated)]);
     assert_six(irregular(&visits, Halves::None).unwrap(), 0.125129);
     assert_six(irregular(&visits, Halves::Unchanged).unwrap(), 0.094223);
@@ -50,7 +50,7 @@ fn times_of_changes_count() {
 }
 
 #[test]
-fn without_evidence_there_is_an_answer_or_an_error() {
+fn rates_without_evidence_are_defined_or_errors() {
     let no = of(&[(1.0, Change::None), (2.0, Change::None)]);
     let yes = of(&[(1.0, Change::Undated), (2.0, Change::Undated)]);
     assert_eq!(irregular(&no, Halves::None).unwrap(), 0.0);
@@ -102,7 +102,7 @@ fn comparison() -> impl Strategy<Value = Comparison> {
 
 proptest! {
     #[test]
-    fn no_rate_beside_it_is_likelier(all in prop::collection::vec(comparison(), 1..40)) {
+    fn irregular_rate_maximizes_the_likelihood(all in prop::collection::vec(comparison(), 1..40)) {
         let rate = irregular(&all, Halves::None).unwrap();
         if rate > 0.0 && rate.is_finite() {
             let at_best = likelihood(&all, rate);
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_intervals_are_the_closed_form(n in 1u32..65, x in 0u32..65, days in 0.001..1e4) {
+    fn irregular_rate_at_equal_intervals_matches_the_closed_form(n in 1u32..65, x in 0u32..65, days in 0.001..1e4) {
         let x = x.min(n);
         let change = |i| if i < x { Change::Undated } else { Change::None };
         let all: Vec<(f64, Change)> = (0..n).map(|i| (days, change(i))).collect();

@@ -27,7 +27,7 @@ fn every(replay: &Replay, days: f64, (from, to): (f64, f64)) -> Figures {
 }
 
 #[test]
-fn a_page_is_fresh_until_the_visit_that_found_it_changed() {
+fn replayed_page_is_fresh_until_it_was_found_changed() {
     let (_dir, store) = store();
     let epoch = store.change_epoch();
     // From day 4 on two bits differ, from day 16 on 32 more; on day 30 the first version is back.
@@ -50,7 +50,7 @@ fn a_page_is_fresh_until_the_visit_that_found_it_changed() {
 }
 
 #[test]
-fn what_made_the_fingerprints_is_no_change_of_the_page() {
+fn new_epoch_is_not_a_page_change() {
     let (_dir, store) = store();
     let old = store.change_epoch();
     store.observe(Observation::content(URL, ms(0), 0, old)).unwrap();
@@ -66,7 +66,7 @@ fn what_made_the_fingerprints_is_no_change_of_the_page() {
 }
 
 #[test]
-fn pages_are_found_when_they_were_first_seen_and_may_be_gone() {
+fn replayed_pages_start_at_their_first_visit_and_can_go() {
     let (_dir, store) = store();
     let epoch = store.change_epoch();
     for (url, day) in [("https://a.example/", 0), ("https://b.example/", 10)] {
@@ -85,7 +85,7 @@ fn pages_are_found_when_they_were_first_seen_and_may_be_gone() {
 }
 
 #[test]
-fn a_crawl_of_all_visits_learns_what_the_store_has_learned() {
+fn replayed_crawl_learns_what_the_store_learned() {
     use simkeep::recrawl::simulate::{Notes as _, Page as _};
     let (_dir, store) = store();
     let epoch = store.change_epoch();

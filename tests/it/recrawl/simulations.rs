@@ -24,7 +24,7 @@ fn others() -> impl Iterator<Item = Decider> {
 }
 
 #[test]
-fn the_crawl_value_keeps_most_pages_fresh_and_the_harmonic_index_misses_least() {
+fn value_maximizes_freshness_and_harmonic_minimizes_misses() {
     let span = Span::new(0.25, 100.0, 250.0).unwrap();
     for seed in 1..=3 {
         let pages = Rates::Flat { pages: 200 }.draw(seed, 250.0).unwrap();
@@ -43,7 +43,7 @@ fn the_crawl_value_keeps_most_pages_fresh_and_the_harmonic_index_misses_least() 
 }
 
 #[test]
-fn a_prior_pays_where_visits_are_few_and_hosts_have_one_of_their_own() {
+fn host_priors_help_when_visits_are_few() {
     let span = Span::new(0.25, 30.0, 90.0).unwrap();
     let mean = |decider| {
         let figures = (1..=10).map(|seed| {
@@ -114,7 +114,7 @@ fn naive(pages: &[PoissonPage], per_day: f64, (step, from, to): (f64, f64, f64))
 }
 
 #[test]
-fn what_is_measured_is_what_a_naive_crawl_finds() {
+fn simulation_matches_a_naive_crawl() {
     for (seed, per_day) in [(1, 3.0), (2, 7.3), (3, 0.7), (4, 1000.0)] {
         let pages = Rates::Flat { pages: 30 }.draw(seed, 60.0).unwrap();
         let span = Span::new(0.5, 20.0, 60.0).unwrap();
@@ -129,7 +129,7 @@ fn what_is_measured_is_what_a_naive_crawl_finds() {
 }
 
 #[test]
-fn the_rates_of_a_seed_are_those_of_every_machine() {
+fn seeded_rates_are_equal_on_every_machine() {
     let flat = Rates::Flat { pages: 2_000 }.draw(7, 1.0).unwrap();
     let slow = flat.iter().filter(|page| page.rate() < (0.0025f64 * 3.2).sqrt()).count();
     assert!((900..1_100).contains(&slow), "{slow}");
@@ -139,7 +139,7 @@ fn the_rates_of_a_seed_are_those_of_every_machine() {
 }
 
 #[test]
-fn what_makes_no_simulation_is_refused() {
+fn invalid_simulations_are_refused() {
     let refused = |message: String, names: &str| assert!(message.contains(names), "{message}");
     let name = |error: simkeep::recrawl::RecrawlError| error.to_string();
     refused(name(Span::new(0.0, 0.0, 1.0).unwrap_err()), "step_days");

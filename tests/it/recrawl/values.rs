@@ -7,7 +7,7 @@ use simkeep::recrawl::{Index, harmonic, hinted, interval, value};
 use super::assert_six;
 
 #[test]
-fn values_are_the_known_ones() {
+fn values_match_known_values() {
     for ((weight, rate, days), crawl, penalty) in [
         ((1.0, 0.1, 10.0), 2.642411, 5.0),
         ((2.0, 0.5, 3.0), 1.768698, 3.6),
@@ -20,7 +20,7 @@ fn values_are_the_known_ones() {
 }
 
 #[test]
-fn intervals_are_the_known_ones() {
+fn intervals_match_known_values() {
     for ((weight, rate, threshold), expected) in
         [((1.0, 0.1, 1.0), 5.318116), ((1.0, 1.0, 0.2), 0.824388), ((2.0, 0.5, 1.0), 1.922558)]
     {
@@ -33,7 +33,7 @@ fn intervals_are_the_known_ones() {
 }
 
 #[test]
-fn what_is_not_due_or_not_news_counts_nothing() {
+fn pages_not_due_and_old_hints_are_worth_nothing() {
     assert_eq!((value(1.0, 0.1, 0.0).unwrap(), value(1.0, 0.1, -5.0).unwrap()), (0.0, 0.0));
     assert_eq!(harmonic(1.0, 0.1, f64::NEG_INFINITY).unwrap(), 0.0);
     assert_eq!(hinted(0.8, 1.0, -3.0, 2.5).unwrap(), 2.5);
@@ -41,7 +41,7 @@ fn what_is_not_due_or_not_news_counts_nothing() {
 }
 
 #[test]
-fn numbers_that_make_no_sense_are_named() {
+fn invalid_numbers_are_named() {
     let named = |error: Result<f64, RecrawlError>, expected: &str| match error {
         Err(RecrawlError::Value { name, .. }) => assert_eq!(name, expected),
         other => panic!("{other:?}"),
@@ -78,13 +78,13 @@ fn by_slices(rate: f64, days: f64) -> f64 {
 
 proptest! {
     #[test]
-    fn a_value_is_what_waiting_has_cost(rate in 0.001..10.0, days in 0.01..1000.0) {
+    fn value_equals_the_integrated_cost_of_waiting(rate in 0.001..10.0, days in 0.01..1000.0) {
         let (found, expected) = (value(1.0, rate, days).unwrap(), by_slices(rate, days));
         prop_assert!((found - expected).abs() < 1e-5 * days, "{found} {expected}");
     }
 
     #[test]
-    fn nothing_is_worth_less_for_waiting(log in -200.0..200.0, a in 0.0..5e6, b in 0.0..5e6) {
+    fn worth_never_decreases_with_waiting(log in -200.0..200.0, a in 0.0..5e6, b in 0.0..5e6) {
         let rate = f64::exp(log);
         for index in [value, harmonic] {
             let (sooner, later) =
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn at_its_interval_a_visit_is_worth_the_threshold(
+    fn visit_at_its_interval_is_worth_the_threshold(
         log in -8.0..5.0, weight in 0.01..100.0, share in 0.0001..0.99
     ) {
         let rate = f64::exp(log);

@@ -57,7 +57,7 @@ fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
 }
 
 #[test]
-fn a_search_in_a_crowd_looks_at_some_and_says_so() {
+fn search_in_a_dense_bucket_is_partial_and_says_so() {
     for (ball, bytes) in [(true, 48), (false, 48), (true, 36), (false, 36)] {
         let fingerprints = crowd(ball);
         let store = create(Options::default().fingerprint_bytes(bytes));
@@ -113,7 +113,7 @@ fn a_search_in_a_crowd_looks_at_some_and_says_so() {
 }
 
 #[test]
-fn observing_in_a_crowd_names_what_is_true_and_copies_first() {
+fn observation_in_a_dense_bucket_names_copies_first() {
     let fingerprints = crowd(true);
     let options = Options::default().background(false).near_fingerprints(2000);
     let store = Store::create(on(&SimDisk::new()), options).unwrap();
@@ -138,7 +138,7 @@ fn observing_in_a_crowd_names_what_is_true_and_copies_first() {
 }
 
 #[test]
-fn pairs_in_a_crowd_are_those_that_there_are() {
+fn pairs_in_a_dense_bucket_are_exact() {
     let fingerprints = crowd(false);
     let store = create(Options::default());
     fill(&store, &fingerprints);

@@ -8,7 +8,7 @@ use simkeep_testing::{choice, digest, ms, on};
 use super::{create, fill, fill_later, hot, url};
 
 #[test]
-fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
+fn list_of_changed_pages_ends_the_search_as_incomplete() {
     for sealed in [false, true] {
         let store = hot(5000, sealed);
         let changed: Vec<u64> = (0..5000).map(|i| if i == 4999 { 7 } else { !7 }).collect();
@@ -30,7 +30,7 @@ fn a_list_of_pages_that_have_changed_ends_the_search_early_and_that_is_said() {
 }
 
 #[test]
-fn a_forgotten_list_ends_the_search_early_and_that_is_said() {
+fn list_of_forgotten_pages_ends_the_search_as_incomplete() {
     for sealed in [false, true] {
         let store = hot(3000, sealed);
         store.forget(Scope::Prefix(Prefix::parse("example").unwrap())).unwrap();
@@ -42,7 +42,7 @@ fn a_forgotten_list_ends_the_search_early_and_that_is_said() {
 }
 
 #[test]
-fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
+fn pages_elsewhere_do_not_limit_a_search_under_a_prefix() {
     let center = 0x0123_4567_89ab_cdef;
     // 20,000 different fingerprints within 4 of it, which their pages have no longer.
     let flipped = |i: u64, block: u64| 1 << (block * 16 + (i >> (block * 4)) % 16);
@@ -67,7 +67,7 @@ fn what_pages_elsewhere_had_costs_a_search_under_a_prefix_nothing() {
 }
 
 #[test]
-fn a_prefix_is_found_in_a_long_list_without_going_through_it() {
+fn prefix_is_found_in_a_long_list_without_a_scan() {
     for sealed in [false, true] {
         let store = hot(20_000, sealed);
         let query = Query::new(7, 0).limit(100);
@@ -109,7 +109,7 @@ fn copies_are_found_in_a_long_list_of_others() {
 }
 
 #[test]
-fn copies_hide_none_of_the_others_in_a_list() {
+fn copies_hide_no_other_page_in_a_list() {
     for seed in 0..deep(200) {
         let mut choose = choice(seed);
         let options = Options::default().background(false).near_limit(2_000);
@@ -145,7 +145,7 @@ fn copies_hide_none_of_the_others_in_a_list() {
 
 /// Wherever it stands, and however many have the same.
 #[test]
-fn a_page_that_is_left_out_is_not_found() {
+fn excluded_page_is_not_found() {
     let url = |page: u64| format!("http://example.com/{page}");
     let store = create(Options::default());
     for page in 0..3 {
@@ -173,7 +173,7 @@ fn a_page_that_is_left_out_is_not_found() {
 
 /// However many versions a page had, they are not in the way of others.
 #[test]
-fn the_versions_of_a_page_that_is_left_out_hide_no_other_page() {
+fn versions_of_an_excluded_page_hide_no_other_page() {
     let (own, other) = ("http://own.example/", "http://other.example/");
     let store = create(Options::default());
     let epoch = Epoch::from_number(0);

@@ -103,7 +103,7 @@ fn happen(store: &Store, model: &mut Model, choice: &mut impl FnMut(u64) -> u64,
 }
 
 #[test]
-fn pairs_of_pages_are_those_that_there_are() {
+fn page_pairs_match_the_model() {
     for seed in 0..up_to(40) {
         let again = format!("seed {seed}");
         let store = create(Options::default());
@@ -144,7 +144,7 @@ fn pairs_of_pages_are_those_that_there_are() {
 }
 
 #[test]
-fn a_fingerprint_that_many_pages_have_makes_a_pair_for_each_of_them() {
+fn shared_fingerprint_makes_a_pair_for_each_page() {
     // In memory, sealed, and once more in memory behind that.
     let store = hot(5_000, false);
     let near = Observation::content("http://a.example/", ms(9), 1, FIRST);

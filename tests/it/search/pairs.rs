@@ -38,7 +38,7 @@ fn fingerprints(store: &Store, like: &Query) -> Vec<u64> {
 }
 
 #[test]
-fn all_pairs_are_found_across_segments_and_memory_each_once() {
+fn all_pairs_are_found_once_across_segments_and_memory() {
     let near: Vec<u64> = random(11)
         .zip(random(12))
         .take(4000)
@@ -109,7 +109,7 @@ fn all_pairs_are_found_across_segments_and_memory_each_once() {
 }
 
 #[test]
-fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these_or_not() {
+fn pairs_with_given_fingerprints_span_segments_and_memory() {
     let near: Vec<u64> = random(21)
         .zip(random(22))
         .take(3000)
@@ -184,7 +184,7 @@ fn pairs_with_some_are_found_across_segments_and_memory_whether_a_page_has_these
 
 /// In memory, in one segment, and in both.
 #[test]
-fn a_page_that_is_left_out_has_no_part_in_fingerprints_and_pairs() {
+fn excluded_page_has_no_fingerprints_and_pairs() {
     let store = create(Options::default());
     let page = |name: &str, time: i64, fingerprint: u64| {
         let url = format!("http://{name}.example/");
@@ -257,7 +257,7 @@ fn a_query_with_one_thread_runs_on_the_caller() {
 }
 
 #[test]
-fn pairs_omit_fingerprints_that_no_page_has_any_more() {
+fn pairs_omit_outdated_fingerprints() {
     let store = hot(900, true);
     fill_later(
         &store,

@@ -68,7 +68,7 @@ fn shared(stores: &[Snapshot], k: u32, ranges: u32, most: u64) -> Vec<([u64; 2],
 }
 
 #[test]
-fn a_join_of_several_stores_finds_what_one_store_of_all_pages_does() {
+fn join_of_several_stores_matches_one_store() {
     let near: Vec<u64> = random(31)
         .zip(random(32))
         .take(6000)
@@ -109,7 +109,7 @@ fn a_join_of_several_stores_finds_what_one_store_of_all_pages_does() {
 }
 
 #[test]
-fn who_has_seen_enough_of_a_partition_ends_it() {
+fn partition_stops_when_the_consumer_breaks() {
     let store = create(Options::default());
     fill(&store, &random(33).take(20_000).collect::<Vec<_>>());
     let (snapshot, like) = (store.snapshot(), Query::new(0, 0));

@@ -30,7 +30,7 @@ fn stores() -> Vec<(Store, Vec<u64>)> {
 }
 
 #[test]
-fn the_budget_of_bytes_decides_the_shape_and_every_shape_answers_alike() {
+fn byte_budget_selects_the_shape_and_answers_agree() {
     let stores = stores();
     let shapes: Vec<Shape> = stores
         .iter()
@@ -62,7 +62,7 @@ fn the_budget_of_bytes_decides_the_shape_and_every_shape_answers_alike() {
 }
 
 #[test]
-fn many_segments_answer_alike_before_and_after_they_are_warm() {
+fn many_segments_answer_alike_before_and_after_warm_up() {
     let clusters = random(7).take(5_000);
     let fingerprints: Vec<u64> =
         clusters.flat_map(|f| [f, f ^ 1, f ^ 0x8000_0000_0001_0100, f ^ 0xff << 20]).collect();
@@ -113,7 +113,7 @@ fn many_segments_answer_alike_before_and_after_they_are_warm() {
 }
 
 #[test]
-fn the_nearest_pages_are_found_however_far_they_are() {
+fn nearest_pages_are_found_at_any_distance() {
     for (store, fingerprints) in stores() {
         for query in [fingerprints[7] ^ 3, 0, u64::MAX, 0x0123_4567_89ab_cdef] {
             for count in [0, 1, 10, 300] {
@@ -131,7 +131,7 @@ fn the_nearest_pages_are_found_however_far_they_are() {
 }
 
 #[test]
-fn a_search_with_a_budget_says_how_far_it_came() {
+fn search_with_a_time_budget_reports_its_reach() {
     for (store, fingerprints) in stores() {
         let query = Query::new(fingerprints[70_001] ^ 1, 20).limit(1000);
         let at_once = store.snapshot().search(&query.clone().budget(Duration::ZERO)).unwrap();
@@ -146,7 +146,7 @@ fn a_search_with_a_budget_says_how_far_it_came() {
 }
 
 #[test]
-fn many_searches_are_answered_like_one_after_another() {
+fn batch_answers_match_single_searches() {
     for (store, fingerprints) in stores() {
         let queries: Vec<u64> =
             fingerprints.iter().step_by(60).map(|f| f ^ 5).chain(random(3).take(700)).collect();
@@ -174,7 +174,7 @@ fn many_searches_are_answered_like_one_after_another() {
 }
 
 #[test]
-fn an_explanation_tells_what_was_chosen_and_met() {
+fn explanation_reports_the_plan_and_hits() {
     for (store, fingerprints) in stores() {
         for k in [0, 3, 6, 40] {
             let query = Query::new(fingerprints[3] ^ 1, k);
@@ -202,7 +202,7 @@ fn an_explanation_tells_what_was_chosen_and_met() {
 }
 
 #[test]
-fn within_is_less_than_where_a_search_stopped_looking_at_pages() {
+fn within_is_below_the_distance_where_a_search_stopped() {
     let store = create(Options::default());
     let (left, epoch) = (0x0123_4567_89ab_cdef_u64, store.change_epoch());
     let see = |url: &str, time: i64, fingerprint: u64| {
