@@ -97,7 +97,7 @@ static void verdicts_and_columns(const char *path) {
     simkeep_store_free(store);
 }
 
-static void errors_say_what_and_where(const char *path) {
+static void errors_carry_file_offset_and_row(const char *path) {
     simkeep_error *error = NULL;
     CHECK(!simkeep_store_open("/nonexistent/store", NULL, &error));
     CHECK(simkeep_error_file(error) && strcmp(simkeep_error_file(error), "/nonexistent/store") == 0);
@@ -172,7 +172,7 @@ static void errors_say_what_and_where(const char *path) {
 }
 
 /* A program built with fewer fields works. One built with more fields works if it does not use them. */
-static void structures_grow_at_their_end(const char *path) {
+static void structures_grow_only_at_the_end(const char *path) {
     simkeep_error *error = NULL;
     struct {
         size_t size;
@@ -261,7 +261,7 @@ static void threads_share_a_store(const char *path) {
     simkeep_store_free(store);
 }
 
-static void pairs_come_as_they_are_wanted(const char *path) {
+static void pairs_are_streamed_in_chunks(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = create(path);
     enum { MANY = 3000 };
@@ -308,7 +308,7 @@ static void pairs_come_as_they_are_wanted(const char *path) {
 }
 
 /* Meanings of responses, and redirects observed alone and in a batch. */
-static void a_redirect_is_named_by_its_target(const char *path) {
+static void responses_and_redirects_are_classified(const char *path) {
     simkeep_error *error = NULL;
     int32_t seen = -1;
     static const struct {
@@ -359,7 +359,7 @@ static void a_redirect_is_named_by_its_target(const char *path) {
 }
 
 /* In a child, all calls on a store fail at once, and a reader works. */
-static void a_child_is_refused(const char *path) {
+static void forked_child_is_refused(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = create(path);
     simkeep_outcomes_free(simkeep_gone(store, URL, URL_LEN, 1000, 410, &error));
@@ -421,7 +421,7 @@ static void a_child_is_refused(const char *path) {
     simkeep_store_free(store);
 }
 
-static void fingerprints_are_those_of_the_crate(void) {
+static void fingerprints_match_html_and_text(void) {
     simkeep_error *error = NULL;
     simkeep_fingerprinter *prints = simkeep_fingerprinter_new(NULL, 0, &error);
     const char text[] = "The quick brown fox jumps over the lazy dog, and runs away";
@@ -437,7 +437,7 @@ static void fingerprints_are_those_of_the_crate(void) {
     simkeep_fingerprinter_free(prints);
 }
 
-static void a_page_is_observed_with_its_fingerprint(const char *path) {
+static void html_is_observed_with_its_fingerprint(const char *path) {
     simkeep_error *error = NULL;
     const char url[] = "https://example.com/", html[] = "<p>The quick brown fox jumps over the lazy dog";
     uint32_t epoch = 0;
@@ -473,16 +473,16 @@ static void a_page_is_observed_with_its_fingerprint(const char *path) {
 int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
-        verdicts_and_columns, errors_say_what_and_where, structures_grow_at_their_end,
-        threads_share_a_store, pairs_come_as_they_are_wanted, a_redirect_is_named_by_its_target,
-        a_page_is_observed_with_its_fingerprint, a_child_is_refused,
+        verdicts_and_columns, errors_carry_file_offset_and_row, structures_grow_only_at_the_end,
+        threads_share_a_store, pairs_are_streamed_in_chunks, responses_and_redirects_are_classified,
+        html_is_observed_with_its_fingerprint, forked_child_is_refused,
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/behaviour-%d.simkeep", dir, (int)i);
         tests[i](path);
     }
-    fingerprints_are_those_of_the_crate();
+    fingerprints_match_html_and_text();
     CHECK(simkeep_abi_version() == SIMKEEP_ABI_VERSION && strlen(simkeep_version()) >= 5);
     puts(failed ? "failed" : "all as promised");
     return failed;

@@ -34,7 +34,7 @@ static simkeep_store *three(const char *path) {
     return store;
 }
 
-static void pages_are_given_weights_and_classes(const char *path) {
+static void weights_and_classes_are_set(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = three(path);
     CHECK(simkeep_set_weight(store, A, strlen(A), 5000, 2.5, &error) == SIMKEEP_OK);
@@ -74,7 +74,7 @@ static void pages_are_given_weights_and_classes(const char *path) {
     simkeep_store_free(store);
 }
 
-static void due_pages_are_taken_once(const char *path) {
+static void due_pages_are_leased_once(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = three(path);
     simkeep_due_query query;
@@ -277,7 +277,7 @@ static void clusters_have_leaders(const char *path) {
 }
 
 /* In a child, calls on objects of a store fail, and freeing them works. The parent is not affected. */
-static void a_child_is_refused(const char *path) {
+static void forked_child_is_refused(const char *path) {
     simkeep_error *error = NULL;
     simkeep_store *store = three(path);
     simkeep_snapshot *snapshot = simkeep_store_snapshot(store, &error);
@@ -337,7 +337,7 @@ static void a_child_is_refused(const char *path) {
 }
 
 /* A corpus is loaded in parts, and stored completely or not at all. */
-static void a_load_comes_in_parts(const char *path) {
+static void load_is_atomic_across_parts(const char *path) {
     simkeep_error *error = NULL;
     simkeep_options options;
     simkeep_options_init(&options, sizeof options, &error);
@@ -415,7 +415,7 @@ static void a_load_comes_in_parts(const char *path) {
     simkeep_store_free(store);
 }
 
-static void stores_are_saved_and_copied(const char *path) {
+static void stores_are_backed_up_repaired_and_copied(const char *path) {
     simkeep_error *error = NULL;
     char to[4200], other[4200];
     snprintf(to, sizeof to, "%s.backup", path);
@@ -460,7 +460,7 @@ static void stores_are_saved_and_copied(const char *path) {
 }
 
 /* Repairing a store with damaged segments reports the loss. */
-static void a_repair_says_what_is_lost(const char *path) {
+static void repair_reports_what_is_lost(const char *path) {
     simkeep_error *error = NULL;
     char to[4200], command[9000];
     snprintf(to, sizeof to, "%s.repaired", path);
@@ -486,8 +486,8 @@ static void a_repair_says_what_is_lost(const char *path) {
 int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
-        pages_are_given_weights_and_classes, due_pages_are_taken_once, clusters_have_leaders,
-        a_child_is_refused, a_load_comes_in_parts, stores_are_saved_and_copied, a_repair_says_what_is_lost,
+        weights_and_classes_are_set, due_pages_are_leased_once, clusters_have_leaders,
+        forked_child_is_refused, load_is_atomic_across_parts, stores_are_backed_up_repaired_and_copied, repair_reports_what_is_lost,
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         char path[4096];
