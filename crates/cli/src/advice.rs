@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table of cases")]
-    fn what_this_tool_can_do_about_an_error_is_said_behind_it() {
+    fn advice_of_the_tool_follows_the_error() {
         let (epoch, why) = (|| "2024".to_owned(), || "it does not exist".to_owned());
         for (error, expected) in [
             (

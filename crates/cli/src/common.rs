@@ -171,14 +171,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_is_named_as_a_shell_takes_it() {
+    fn store_argument_is_shell_quoted() {
         assert_eq!(option("a/b-1.simkeep".as_ref()), "--store a/b-1.simkeep");
         assert_eq!(option("it's mine".as_ref()), "--store 'it'\\''s mine'");
         assert_eq!(option("a\u{1b}b".as_ref()), "--store 'a\\u{1b}b'");
     }
 
     #[test]
-    fn the_only_store_of_a_place_is_an_example_and_two_are_none() {
+    fn the_only_store_of_a_directory_is_suggested() {
         let place = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             std::fs::create_dir(place.path().join(name)).unwrap();

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_write_counts_as_what_it_failed_of() {
+    fn poisoned_store_exits_with_the_code_of_its_cause() {
         let damage =
             simkeep::Corruption { file: "catalog.redb".into(), offset: 0, what: "x".into() };
         let poisoned = Error::Poisoned(std::sync::Arc::new(Error::Corrupt(damage)));

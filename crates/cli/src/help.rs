@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn each_verb_begins_with_an_imperative_of_at_most_ten_words() {
+    fn each_verb_is_described_by_an_imperative_of_ten_words() {
         let command = unwrapped();
         let mut verbs = Vec::new();
         verbs_of(&command, "simkeep", &mut verbs);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_long_help_of_each_verb_fits_sixty_lines() {
+    fn long_help_of_each_verb_fits_sixty_lines() {
         let mut command = of_width(80);
         command.build();
         let mut verbs = Vec::new();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn all_verbs_are_in_a_group() {
+    fn each_verb_is_in_a_group() {
         let command = Cli::command();
         let verbs = command.get_subcommands().map(Command::get_name);
         let mut verbs: Vec<&str> = verbs.filter(|name| *name != "help").collect();
@@ -342,7 +342,7 @@ mod tests {
 
     /// No line is too long, and none is broken although the next word would fit.
     #[test]
-    fn help_is_as_wide_as_there_is_room_for() {
+    fn help_fills_the_available_width() {
         let mut wrong = Vec::new();
         for width in [80, 100] {
             let mut found = Vec::new();
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_are_joined_and_items_hang() {
+    fn paragraphs_are_wrapped_and_items_hang() {
         let text =
             "Examples:\n  one two\n\nA text\nof lines.\n  name  what it\n        means here\nMore.";
         let begins = "Examples:\n  one two\n\nA text of lines.\n  name  what it";

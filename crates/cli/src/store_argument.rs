@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_argument_is_the_store() {
+    fn first_argument_is_the_store() {
         for (line, expected) in [
             ("simkeep stats a", "simkeep stats --store a"),
             ("simkeep --json stats a", "simkeep --json stats --store a"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_named_otherwise_is_not_inserted() {
+    fn store_named_by_option_is_not_inserted() {
         for line in [
             "simkeep stats",
             "simkeep stats --store a",

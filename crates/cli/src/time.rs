@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_a_day_and_digits() {
+    fn time_is_formatted_as_day_and_as_digits() {
         let time = Time::from_ms_unchecked(1_704_877_323_999);
         assert_eq!((day(time), digits(time)), ("2024-01-10".into(), "20240110090203".into()));
         assert_eq!(digits(Time::MIN), "00010101000000");
     }
 
     #[test]
-    fn spans_are_shown_in_the_unit_that_suits_them() {
+    fn spans_are_shown_in_a_suitable_unit() {
         let seconds = [0, 1, 119, 150, 7199, 86_400, 362_880, 15_768_000, 4_000_000 * 86_400];
         let expected = [
             "0 seconds",
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn times_in_a_table_are_to_the_minute() {
+    fn table_times_are_shown_to_the_minute() {
         let utc = Clock::new(false);
         assert_eq!(utc.heading("first"), "first (UTC)");
         let shown =
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_relative_to_the_clock() {
+    fn relative_times_are_read() {
         let noon = simkeep_formats::time("2024-05-03T12:00:00.5Z").unwrap();
         let read = |text| relative_to(noon, text).map(|ms| Time::from_ms_unchecked(ms).to_string());
         for (text, time) in [
@@ -247,12 +247,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_words_of_a_time_panic(now in any::<i64>(), text in "[0-9]{0,20} ?\\PC{0,3}( ?ago)?") {
+        fn no_relative_time_panics(now in any::<i64>(), text in "[0-9]{0,20} ?\\PC{0,3}( ?ago)?") {
             relative_to(now, &text);
         }
 
         #[test]
-        fn what_is_shown_is_read_back(ms in TIME_MIN..=TIME_MAX) {
+        fn shown_times_are_read_back(ms in TIME_MIN..=TIME_MAX) {
             let shown = Time::from_ms_unchecked(ms).to_string();
             prop_assert_eq!(simkeep_formats::time(&shown), Some(ms));
         }

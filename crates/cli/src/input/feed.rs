@@ -297,7 +297,7 @@ mod tests {
     use simkeep_formats::Declared;
 
     #[test]
-    fn whatever_may_be_long_is_counted() {
+    fn entries_are_counted_by_all_their_strings() {
         let long = || "x".repeat(1000);
         let entry = |found, claim| {
             let (status, modified, given, digest) = (None, None, Properties::new(), None);

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_leave_out_of_a_url_is_tried() {
+    fn alternative_spellings_of_a_url_are_tried() {
         assert_eq!(
             spellings("https://example.com/a"),
             [

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_shown_without_user_and_port() {
+    fn host_is_shown_without_user_and_port() {
         for (url, expected) in [
             ("https://Example.com/a:b@c", "example.com"),
             ("http://me:x@example.com:8080?q", "example.com"),

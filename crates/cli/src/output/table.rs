@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_as_wide_as_what_was_held_and_has_no_blanks_behind_it() {
+    fn table_lines_are_padded_without_trailing_blanks() {
         let mut table = Table::new([left("name"), right("count"), left("URL")]);
         table.widths = vec![4, 3, 7];
         let line = |cells: [&str; 3]| table.line(&cells.map(str::to_owned));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_bounded() {
+    fn table_buffers_a_bounded_number_of_rows() {
         let (mut table, mut output) = (Table::new([left("")]), Output::stdout(true));
         for _ in 0..HELD + 2 {
             table.row([String::new()], &mut output).unwrap();

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_result_goes_into_the_directory_of_a_store() {
+    fn output_into_a_store_directory_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         for folder in ["store/segments", "store/own", "public/files", "public/generations", "out"] {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_put_whole_or_removed() {
+    fn temporary_file_is_moved_whole_or_removed() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("file");
         fs::write(&place, "before").unwrap();

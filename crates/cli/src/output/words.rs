@@ -217,34 +217,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_set_apart_by_thousands() {
+    fn numbers_have_thousands_separators() {
         let shown = [0, 999, 1000, 42_255, 1_234_567].map(count);
         assert_eq!(shown, ["0", "999", "1,000", "42,255", "1,234,567"]);
         assert_eq!(many(1, "page", "pages"), "1 page");
     }
 
     #[test]
-    fn a_rate_is_shown_from_one_second_on() {
+    fn rate_is_shown_from_one_second_on() {
         let shown = |ms| time_taken(Duration::from_millis(ms), 5000).trim_start().to_owned();
         assert!(shown(999).ends_with(" 1.0 s"), "{}", shown(999));
         assert!(shown(2000).ends_with(" 2.0 s  2,500 records a second"), "{}", shown(2000));
     }
 
     #[test]
-    fn beside_a_writer_it_is_said_whether_all_is_seen() {
+    fn message_during_writing_says_how_much_is_visible() {
         assert!(beside_writer(None).contains("all that it had stored"));
         let sealed = beside_writer(Some((SystemTime::now() - Duration::from_secs(200), 1200)));
         assert!(sealed.ends_with("what it had sealed 3 minutes ago, 1,200 operations behind"));
     }
 
     #[test]
-    fn bars_are_as_long_as_shares_are_large() {
+    fn bar_length_follows_the_ratio() {
         let lengths = [0.0, 1e-9, 0.5, 1.0, 7.0].map(|share| bar(share).chars().count());
         assert_eq!(lengths, [0, 1, 20, 40, 40]);
     }
 
     #[test]
-    fn small_and_large_amounts_keep_two_digits_that_count() {
+    fn amounts_keep_two_significant_digits() {
         assert_eq!(
             [999_999_999.0, 1e9, 6.710_510_190e32].map(amount),
             ["999999999.00", "1.0e9", "6.7e32"]
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_shown_to_three_digits() {
+    fn bytes_are_shown_with_three_digits() {
         let shown = [0, 1023, 1024, 10_240, 102_400, 1_048_575, 1 << 40].map(bytes);
         assert_eq!(
             shown,

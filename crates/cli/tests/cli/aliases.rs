@@ -25,7 +25,7 @@ fn sites() -> Place {
 }
 
 #[test]
-fn what_makes_no_difference_is_listed_by_site() {
+fn irrelevant_differences_are_listed_by_site() {
     let place = sites();
     let ran = place.run(&["aliases"]);
     let expected = "\
@@ -46,7 +46,7 @@ b.example: 40 pages
 }
 
 #[test]
-fn for_programs_each_site_has_its_rules_with_what_speaks_for_them() {
+fn json_lists_rules_of_each_site_with_evidence() {
     let place = sites();
     let sites = place.run(&["aliases", "--all", "--json"]).objects();
     let [a, b] = &sites[..] else { panic!("{sites:?}") };
@@ -80,7 +80,7 @@ fn for_programs_each_site_has_its_rules_with_what_speaks_for_them() {
 }
 
 #[test]
-fn pages_whose_parameters_are_passed_over_are_counted_without_any_rule() {
+fn skipped_parameter_rich_pages_are_counted() {
     let parameters: String = (0..40).map(|n| format!("&p{n}=1")).collect();
     let line = |page: u64| {
         let fingerprint = format!("{:016x}", page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -94,7 +94,7 @@ fn pages_whose_parameters_are_passed_over_are_counted_without_any_rule() {
 }
 
 #[test]
-fn differences_that_are_on_one_page_each_are_found() {
+fn rules_with_one_page_each_are_found() {
     let line = |(page, url): (u64, &str)| {
         let fingerprint = format!("{:016x}", page.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let url = url.replace('N', &page.to_string());

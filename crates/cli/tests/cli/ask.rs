@@ -4,7 +4,7 @@ use super::*;
 use simkeep_testing::ms;
 
 #[test]
-fn a_history_says_what_each_visit_meant() {
+fn history_shows_the_meaning_of_each_visit() {
     let place = Place::with(CRAWL);
     let history = place.done(&["history", "https://example.com/terms"]);
     let a = "00000000000000ff  e  00010203";
@@ -42,7 +42,7 @@ fn a_history_says_what_each_visit_meant() {
 
 /// What a page's content is in another epoch stands below the visit.
 #[test]
-fn what_is_restated_stands_below_its_visit() {
+fn restatement_is_shown_below_its_visit() {
     let place = Place::with(
         r#"
 {"epoch":"e"}
@@ -64,7 +64,7 @@ fn what_is_restated_stands_below_its_visit() {
 
 /// On a terminal the columns have names.
 #[test]
-fn a_table_has_a_heading_where_a_person_reads_it() {
+fn table_has_a_heading_on_a_terminal() {
     let place = Place::with(CRAWL);
     let scan = |variables: &[(&str, &str)]| {
         let ran = place.on_terminal(&["scan", "org,example"], variables, "");
@@ -82,7 +82,7 @@ fn a_table_has_a_heading_where_a_person_reads_it() {
 }
 
 #[test]
-fn a_history_for_programs_has_the_keys_of_an_export_and_the_verdict() {
+fn json_history_has_export_keys_and_the_verdict() {
     let place = Place::with(CRAWL);
     let ran = place.run(&["history", "https://example.com/terms", "--json"]);
     let objects = ran.objects();
@@ -99,7 +99,7 @@ fn a_history_for_programs_has_the_keys_of_an_export_and_the_verdict() {
 }
 
 #[test]
-fn as_of_gives_the_version_that_was_in_force() {
+fn history_at_a_time_shows_the_version_in_force() {
     let place = Place::with(CRAWL);
     let as_of = |url: &str, time: &str| {
         let ran = place.run(&["history", url, "--at", time, "--json"]);
@@ -119,7 +119,7 @@ fn as_of_gives_the_version_that_was_in_force() {
 }
 
 #[test]
-fn near_finds_other_pages_in_force_nearest_first() {
+fn near_lists_other_current_pages_nearest_first() {
     let place = Place::with(CRAWL);
     let near = place.done(&["near", "--url", "https://example.com/terms"]);
     assert_eq!(near, "1  minor  00000000000000fd  https://docs.example.com/terms\n");
@@ -153,7 +153,7 @@ fn near_finds_other_pages_in_force_nearest_first() {
 }
 
 #[test]
-fn near_says_when_there_are_more_than_the_limit() {
+fn near_reports_more_pages_than_the_limit() {
     let place = Place::with(CRAWL);
     let ran = place.run(&["near", "00000000000000ff", "--limit", "1"]);
     assert_eq!((ran.code, ran.out.lines().count()), (0, 1));
@@ -182,7 +182,7 @@ fn nearest_pages_are_complete_for_any_count() {
 
 /// What an answer of one object is an answer of: the operations, and how many came since.
 #[test]
-fn an_answer_says_what_it_saw() {
+fn answers_report_the_operations_they_saw() {
     let place = Place::with(CRAWL);
     let saw = || place.run(&["stats", "--json"]).objects().remove(0)["saw"].take();
     let sequence = saw()["sequence"].as_u64().unwrap();
@@ -202,7 +202,7 @@ fn an_answer_says_what_it_saw() {
 }
 
 #[test]
-fn why_a_verb_failed_is_an_object_where_json_is_asked_for() {
+fn failures_are_json_objects_with_json_output() {
     let place = Place::with(CRAWL);
     let failure = |args: &[&str]| {
         let ran = place.run(args);
@@ -228,7 +228,7 @@ fn why_a_verb_failed_is_an_object_where_json_is_asked_for() {
 }
 
 #[test]
-fn near_of_a_text_reads_it_as_ingest_does() {
+fn near_reads_texts_like_ingest() {
     let place = Place::new();
     let page = "<!doctype html><title>Terms</title><p>The quick brown fox jumps over the lazy dog";
     let path = place.write("pages/terms.html", page);
@@ -263,7 +263,7 @@ fn near_of_a_text_reads_it_as_ingest_does() {
 }
 
 #[test]
-fn a_ready_fingerprint_needs_an_epoch_only_where_several_have_pages() {
+fn fingerprint_needs_an_epoch_only_if_several_have_pages() {
     let place = Place::with(CRAWL);
     let (fingerprint, two) = ("00000000000000ff", "the store has fingerprints of several epochs");
     assert_eq!(place.run(&["near", fingerprint]).code, 0);
@@ -280,7 +280,7 @@ fn a_ready_fingerprint_needs_an_epoch_only_where_several_have_pages() {
 }
 
 #[test]
-fn scan_lists_a_site_together() {
+fn scan_lists_a_site_in_one_run() {
     let place = Place::with(CRAWL);
     let all = "\
 2024-01-06 00:00  00000000000000ff  6  https://example.com/terms
@@ -299,7 +299,7 @@ fn scan_lists_a_site_together() {
 }
 
 #[test]
-fn content_without_a_fingerprint_reads_as_such() {
+fn content_without_a_fingerprint_is_marked() {
     let place = Place::with(
         r#"
 {"epoch":"e"}
@@ -326,7 +326,7 @@ fn content_without_a_fingerprint_reads_as_such() {
 }
 
 #[test]
-fn stats_count_what_is_there() {
+fn stats_count_pages_and_visits() {
     let place = Place::with(CRAWL);
     let stats = place.run(&["stats", "--json"]).objects().remove(0);
     assert_eq!((&stats["pages"], &stats["visits"]), (&4.into(), &10.into()));
@@ -348,7 +348,7 @@ fn series(text: &str, name: &str) -> f64 {
 }
 
 #[test]
-fn stats_are_gauges_for_a_collector() {
+fn stats_are_printed_as_prometheus_gauges() {
     let place = Place::with(CRAWL);
     let store = place.store().to_str().unwrap().to_owned();
     let printed = place.done(&["stats", "--prometheus"]);
@@ -383,7 +383,7 @@ fn stats_are_gauges_for_a_collector() {
 }
 
 #[test]
-fn a_damaged_catalog_is_reported_in_one_line() {
+fn damaged_catalog_is_reported_in_one_line() {
     let place = Place::with(CRAWL);
     let catalog = place.store().join("catalog.redb");
     let bytes = std::fs::read(&catalog).unwrap();
@@ -396,7 +396,7 @@ fn a_damaged_catalog_is_reported_in_one_line() {
 }
 
 #[test]
-fn what_is_not_there_has_an_exit_code_of_its_own() {
+fn nothing_found_has_its_own_exit_code() {
     let place = Place::with(CRAWL);
     for args in [
         &["history", "https://nowhere.example/"][..],
@@ -415,7 +415,7 @@ fn what_is_not_there_has_an_exit_code_of_its_own() {
 }
 
 #[test]
-fn a_command_line_that_makes_no_sense_is_a_usage_error() {
+fn invalid_command_lines_are_usage_errors() {
     let place = Place::with(CRAWL);
     for args in [
         &[][..],
@@ -444,7 +444,7 @@ fn a_command_line_that_makes_no_sense_is_a_usage_error() {
 }
 
 #[test]
-fn a_missing_or_locked_store_is_reported() {
+fn missing_or_locked_store_is_reported() {
     let place = Place::new();
     for args in [&["stats"][..], &["verify"], &["scan"], &["export"], &["repair", "--to", "saved"]]
     {
@@ -485,7 +485,7 @@ fn readers_see_all_stored_data_and_report_an_active_writer() {
 }
 
 #[test]
-fn every_line_for_programs_is_an_object() {
+fn every_json_line_is_an_object() {
     let place = Place::with(CRAWL);
     for args in [
         &["scan"][..],

@@ -43,7 +43,7 @@ pub(super) fn on_small_disk(place: &Place, kib: u32, script: &str) -> Option<Ran
 }
 
 #[test]
-fn a_backup_is_made_and_brought_up_to_date_also_beside_a_writer() {
+fn backup_is_created_and_updated_during_writing() {
     let place = place();
     let said = place.done(&["backup", "safe"]);
     let lines: Vec<&str> = said.lines().collect();
@@ -73,7 +73,7 @@ fn a_backup_is_made_and_brought_up_to_date_also_beside_a_writer() {
 }
 
 #[test]
-fn a_directory_that_is_no_backup_stays_as_it_is() {
+fn directory_that_is_not_a_backup_is_left_unchanged() {
     let place = place();
     place.done(&["epoch", "begin", "--store", "other"]);
     let refused = |to: &str, why: &str| {
@@ -94,7 +94,7 @@ fn a_directory_that_is_no_backup_stays_as_it_is() {
 }
 
 #[test]
-fn on_a_full_disk_nothing_half_made_is_left_and_an_earlier_backup_stays() {
+fn full_disk_leaves_no_partial_backup() {
     let place = place();
     // The store is some hundred KiB larger than the free space.
     let many: String = (0..9000)
@@ -129,7 +129,7 @@ fn on_a_full_disk_nothing_half_made_is_left_and_an_earlier_backup_stays() {
 }
 
 #[test]
-fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
+fn compact_dry_run_changes_nothing() {
     let place = place();
     let (before, export) = (files(&place.store()), place.export());
     let store = place.store().display().to_string();
@@ -163,7 +163,7 @@ fn a_store_is_compacted_and_a_dry_run_changes_nothing() {
 }
 
 #[test]
-fn without_room_a_store_is_not_compacted_and_stays_whole() {
+fn compact_without_room_leaves_the_store_whole() {
     let place = place();
     let script = "cp -r \"$SIMKEEP_STORE\" disk/store; fill=$(df -k disk | awk 'END { print $4 - 8 }'); \
                   head -c ${fill}k /dev/zero > disk/fill; \"$0\" compact -s disk/store; echo $?; \

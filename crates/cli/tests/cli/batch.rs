@@ -24,7 +24,7 @@ fn groups() -> Place {
 }
 
 #[test]
-fn each_line_is_answered_as_it_would_be_by_itself() {
+fn batch_answers_match_single_queries() {
     let place = groups();
     let pages = place.run(&["scan", "--json"]).objects();
     let of = |key: &str| -> Vec<String> {
@@ -61,7 +61,7 @@ fn each_line_is_answered_as_it_would_be_by_itself() {
 }
 
 #[test]
-fn texts_are_answered_in_the_epoch_that_is_theirs() {
+fn texts_are_answered_in_their_epoch() {
     let place = Place::new();
     let text = |of: &str, words| (0..words).map(|n| format!("{of}{n} ")).collect::<String>();
     let page = |url: &str, text: &str| json!({"url": url, "t": 1, "text": text}).to_string();
@@ -88,7 +88,7 @@ fn texts_are_answered_in_the_epoch_that_is_theirs() {
 }
 
 #[test]
-fn a_broken_line_is_reported_in_place_and_at_the_end() {
+fn broken_line_is_reported_in_place_and_at_the_end() {
     let place = Place::with(CRAWL);
     let lines = "\u{feff}00000000000000ff\r\n\nzz\n 00000000000000FD \nhttp://a/";
     let ran = place.run_with_input(&["near", "--batch", "-", "--epoch", "e"], lines);
@@ -111,7 +111,7 @@ fn a_broken_line_is_reported_in_place_and_at_the_end() {
 }
 
 #[test]
-fn an_unknown_page_is_reported_in_place() {
+fn unknown_page_is_reported_in_place() {
     let place = Place::with(CRAWL);
     let known = "https://example.com/terms";
     let mut lines = format!("{known}\nexample.com/terms\nhttps://example.com/old\nno\u{7f}url\n");
@@ -138,7 +138,7 @@ fn an_unknown_page_is_reported_in_place() {
 
 /// More lines than are asked together, from a packed file, in their order.
 #[test]
-fn answers_come_in_the_order_of_the_lines_however_many_there_are() {
+fn batch_answers_keep_the_order_of_many_lines() {
     let place = groups();
     let prints: Vec<String> = (0..30_000_u64).map(|n| format!("{:016x}", n % 9000)).collect();
     let packed = zstd::encode_all((prints.join("\n") + "\n").as_bytes(), 1).unwrap();
@@ -157,7 +157,7 @@ fn answers_come_in_the_order_of_the_lines_however_many_there_are() {
 
 /// A client that writes line by line gets each answer before it sends the next line.
 #[test]
-fn a_line_is_answered_when_it_comes() {
+fn each_line_is_answered_on_arrival() {
     use std::io::{BufRead as _, BufReader};
     use std::sync::mpsc;
     use std::time::Duration;
@@ -202,7 +202,7 @@ fn mostly_left() -> Place {
 }
 
 #[test]
-fn nothing_is_near_only_if_all_pages_were_looked_at() {
+fn nothing_near_is_reported_only_after_a_complete_search() {
     let place = mostly_left();
     let print = format!("{LEFT:016x}");
     place.write("lines", &print);

@@ -6,7 +6,7 @@ const WORDS: &str =
     "the harbour office publishes a list of all ships that are expected before noon";
 
 #[test]
-fn half_a_character_is_a_character_in_all_that_reads_json() {
+fn lone_surrogates_are_read_by_all_json_readers() {
     let place = Place::new();
     let text = |end: &str| format!("\"text\":\"{WORDS} {end}\"");
     let lines = [

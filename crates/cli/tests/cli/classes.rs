@@ -24,7 +24,7 @@ fn named(place: &Place, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn near_names_pages_of_these_classes() {
+fn near_selects_pages_by_class() {
     let place = store();
     let of = |classes: &str| {
         named(&place, &["near", "00000000000000ff", "--json", "--classes", classes])
@@ -39,7 +39,7 @@ fn near_names_pages_of_these_classes() {
 }
 
 #[test]
-fn nothing_that_is_said_of_some_classes_names_or_counts_a_page_of_another() {
+fn restricted_answers_never_mention_other_classes() {
     let place = store();
     let near = |args: &[&str]| {
         let ran = place.run(&[&["near", "--classes", "0,none"], args].concat());
@@ -73,7 +73,7 @@ fn nothing_that_is_said_of_some_classes_names_or_counts_a_page_of_another() {
 }
 
 #[test]
-fn what_is_no_class_is_a_usage_error() {
+fn invalid_class_is_a_usage_error() {
     let place = store();
     for classes in ["", "-1", "4294967296", "1,,2", "all", "0x1", "1 2"] {
         let ran = place.run(&["near", "00000000000000ff", &format!("--classes={classes}")]);

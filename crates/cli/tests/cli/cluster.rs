@@ -32,7 +32,7 @@ fn last(url: &Value) -> &str {
 }
 
 #[test]
-fn clusters_are_listed_by_size_with_their_pages_and_by_page() {
+fn clusters_are_listed_by_size_and_by_page() {
     let place = store();
     let shown = place.done(&["cluster"]);
     let lines: Vec<&str> = shown.lines().collect();
@@ -66,7 +66,7 @@ fn clusters_are_listed_by_size_with_their_pages_and_by_page() {
 }
 
 #[test]
-fn the_class_of_each_page_of_a_cluster_is_shown() {
+fn class_of_each_clustered_page_is_shown() {
     let place = store();
     let given = r#"{"url": "https://example.com/a", "t": "2024-03-01", "class": 0}
 {"url": "https://example.com/x", "t": "2024-03-01", "class": 4294967295}
@@ -90,7 +90,7 @@ fn the_class_of_each_page_of_a_cluster_is_shown() {
 }
 
 #[test]
-fn lines_go_to_a_file_that_is_there_when_it_is_whole() {
+fn output_file_appears_only_when_complete() {
     let place = store();
     let printed = place.done(&["cluster", "--by-page", "--json"]);
     let said = place.done(&["cluster", "--by-page", "-o", "leaders.jsonl.zst"]);
@@ -107,7 +107,7 @@ fn lines_go_to_a_file_that_is_there_when_it_is_whole() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn a_parquet_file_is_refused_before_the_work_and_what_to_build_is_named() {
+fn parquet_output_without_the_feature_is_refused_early() {
     let ran = store().run(&["cluster", "-o", "clusters.parquet"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert!(ran.err.contains("--features parquet"), "{}", ran.err);
@@ -115,7 +115,7 @@ fn a_parquet_file_is_refused_before_the_work_and_what_to_build_is_named() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn clusters_and_their_pages_are_written_as_a_parquet_table_of_the_same_lines() {
+fn parquet_tables_match_the_printed_clusters() {
     use simkeep_parquet::{Documents, Value as Cell};
     let place = store();
     place.ingest(r#"{"url": "https://example.com/c", "t": "2024-03-01", "class": 4294967295}"#);
@@ -166,7 +166,7 @@ fn one_page_is_shown_with_its_cluster() {
 }
 
 #[test]
-fn a_page_led_by_another_is_reported_with_the_reason() {
+fn changed_leader_is_reported_with_its_reason() {
     let place = store();
     let of = |times: &[&str]| -> Vec<String> {
         let args = ["cluster", "--json", "--since"];

@@ -143,7 +143,7 @@ fn near(place: &Place, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_page_keeps_the_crawler_from_others() {
+fn crawler_is_not_stopped_by_any_page() {
     // The runs of verdicts, and who is near in the end.
     let expected: [(&str, &[&str], &[&str]); 12] = [
         ("/still-1", &["new", "same"], &[]),
@@ -202,7 +202,7 @@ fn no_page_keeps_the_crawler_from_others() {
 
 /// A server that sets a cookie redirects a page to itself, and sends it then, in one second.
 #[test]
-fn a_redirect_before_the_content_of_one_moment_is_no_version() {
+fn redirect_and_content_in_one_second_are_one_version() {
     let url = "http://a.example/";
     let page = ok("text/html", &html(1));
     let pdf = ok("application/pdf", "%PDF-1.7");

@@ -39,7 +39,7 @@ fn summary_of(line: &Value) -> String {
 }
 
 #[test]
-fn each_page_that_is_dropped_is_listed_with_the_reason() {
+fn each_dropped_page_is_listed_with_its_reason() {
     let place = store();
     let objects = place.run(&["dedup", "--json"]).objects();
     let [whole, rows @ .., sums] = &objects[..] else { panic!("{objects:?}") };
@@ -65,7 +65,7 @@ fn each_page_that_is_dropped_is_listed_with_the_reason() {
 }
 
 #[test]
-fn plans_and_lists_go_to_files_that_are_there_when_they_are_whole() {
+fn plan_and_list_files_appear_only_when_complete() {
     let place = store();
     let printed = place.done(&["dedup", "--json"]);
     let lists = ["-o", "plan.jsonl.zst", "--drop-list", "drop.txt", "--keep-list", "keep.txt.gz"];
@@ -130,7 +130,7 @@ fn classed() -> Place {
 }
 
 #[test]
-fn a_page_is_dropped_only_in_favour_of_one_of_its_class_or_of_one_that_is_open() {
+fn page_is_dropped_only_for_its_class_or_open_pages() {
     let place = classed();
     let of = |open: &[&str]| {
         let objects = place.run(&[&["dedup", "--json"], open].concat()).objects();
@@ -174,7 +174,7 @@ fn a_page_is_dropped_only_in_favour_of_one_of_its_class_or_of_one_that_is_open()
 }
 
 #[test]
-fn a_page_that_stays_for_its_class_is_in_no_file_of_what_is_dropped() {
+fn page_kept_for_its_class_is_in_no_drop_file() {
     let place = classed();
     let lists = ["-o", "plan.jsonl", "--drop-list", "drop.txt", "--keep-list", "keep.txt"];
     place.done(&[&["dedup"], &lists[..]].concat());
@@ -232,7 +232,7 @@ fn random_pairs_of_each_distance_are_reproducible() {
 /// To keep one of each component, as others do, drops texts that are far from what is kept for them; to
 /// keep leaders drops none.
 #[test]
-fn nothing_is_dropped_that_is_far_from_what_is_kept_as_with_components() {
+fn leaders_drop_no_distant_text_unlike_components() {
     let Some(licences) = beside("quality/licences.jsonl.zst") else { return };
     let packed = std::fs::read(licences).unwrap();
     let place = Place::new();

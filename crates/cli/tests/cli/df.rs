@@ -19,7 +19,7 @@ fn lines(texts: &[&str]) -> String {
 const TEXTS: [&str; 4] = ["the red house", "The green house.", "the blue car", "a boat"];
 
 #[test]
-fn a_table_is_built_shown_and_weighs_fingerprints() {
+fn table_is_built_shown_and_used_for_weights() {
     let place = Place::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
@@ -65,7 +65,7 @@ fn a_table_is_built_shown_and_weighs_fingerprints() {
 }
 
 #[test]
-fn tables_are_frozen_into_one_and_compared() {
+fn tables_are_merged_and_compared() {
     let place = Place::new();
     let build = |name: &str, texts: &[&str]| {
         let documents = place.write("pages.jsonl", lines(texts));
@@ -100,7 +100,7 @@ fn tables_are_frozen_into_one_and_compared() {
 }
 
 #[test]
-fn what_is_no_table_is_named() {
+fn invalid_table_is_named() {
     let place = Place::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");
@@ -143,7 +143,7 @@ fn what_is_no_table_is_named() {
 }
 
 #[test]
-fn killed_while_it_is_written_it_leaves_the_old_table_or_the_new() {
+fn killed_build_leaves_the_old_or_new_table() {
     let place = Place::new();
     let few = place.write("few.jsonl", lines(&TEXTS));
     let texts: Vec<String> =
@@ -230,7 +230,7 @@ fn concurrent_builds_of_one_table_do_not_interfere() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_it_is_begun() {
+fn invalid_arguments_are_refused_before_work_starts() {
     let place = Place::new();
     let documents = place.write("pages.jsonl", lines(&TEXTS));
     let table = place.file("crawl.df");

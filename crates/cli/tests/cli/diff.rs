@@ -28,7 +28,7 @@ fn after() -> String {
 }
 
 #[test]
-fn pages_whose_version_in_force_differs_are_named_with_their_priority() {
+fn changed_pages_are_listed_with_their_priority() {
     let old = Place::with(&before());
     let new = Place::with(&(before() + &after()));
     let (a, b) = (old.file("store"), new.file("store"));
@@ -73,7 +73,7 @@ reverted   4  0.125  https://example.com/reverted
 }
 
 #[test]
-fn entries_that_only_one_store_has_are_printed_as_in_an_export() {
+fn exact_diff_prints_entries_as_in_an_export() {
     let (old, new) = (Place::with(&before()), Place::with(&(before() + &seen("same", 9, 1))));
     let (a, b) = (old.file("store"), new.file("store"));
     let line = r#"{"url":"https://example.com/same","t":"1970-01-01T00:00:09Z","fingerprint":"0000000000000001","epoch":"e"}"#;

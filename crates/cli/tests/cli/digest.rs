@@ -24,7 +24,7 @@ fn kept(content: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn a_declared_digest_that_is_wrong_is_named_and_the_true_one_used() {
+fn wrong_declared_digest_is_named_and_replaced() {
     let other = "completely different words are standing here, one after the other";
     for declared in [sha1(TEXT), sha256(TEXT), md5(TEXT)] {
         let place = Place::new();
@@ -52,7 +52,7 @@ fn a_declared_digest_that_is_wrong_is_named_and_the_true_one_used() {
 }
 
 #[test]
-fn very_many_wrong_digests_are_not_all_named() {
+fn only_some_wrong_digests_are_named() {
     let place = Place::new();
     let wrong = sha1("another text");
     let archive: String =
@@ -64,7 +64,7 @@ fn very_many_wrong_digests_are_not_all_named() {
 
 /// Tools digest a payload as it came, or without its chunks, or unpacked as well.
 #[test]
-fn a_digest_of_any_reading_of_a_payload_is_right() {
+fn digest_of_any_payload_encoding_is_accepted() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(TEXT.as_bytes()).unwrap();
     let packed = packer.finish().unwrap();
@@ -99,7 +99,7 @@ fn a_digest_of_any_reading_of_a_payload_is_right() {
 }
 
 #[test]
-fn a_record_that_was_cut_short_is_not_held_to_the_digest_of_the_whole() {
+fn truncated_record_is_not_checked_against_its_digest() {
     let place = Place::new();
     let more = [("WARC-Payload-Digest", sha1("the whole")), ("WARC-Truncated", "length".into())];
     let more = more.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -110,7 +110,7 @@ fn a_record_that_was_cut_short_is_not_held_to_the_digest_of_the_whole() {
 }
 
 #[test]
-fn where_the_block_is_the_document_its_digest_counts() {
+fn block_digest_counts_when_the_block_is_the_document() {
     let place = Place::new();
     let text = ("Content-Type", "text/plain");
     let (right, wrong) = (sha1(TEXT), sha1("another text"));
@@ -127,7 +127,7 @@ fn where_the_block_is_the_document_its_digest_counts() {
 }
 
 #[test]
-fn equal_bytes_have_equal_digests_whatever_they_came_from() {
+fn equal_bytes_have_equal_digests_in_all_inputs() {
     let place = Place::new();
     let file = place.write("pages/page.txt", TEXT);
     let html = "<!doctype html><p>The same text, in other marks";

@@ -63,7 +63,7 @@ fn recrawl(place: &Place, page: &str, args: &[&str]) -> String {
 }
 
 #[test]
-fn the_best_pages_are_listed_first() {
+fn best_pages_are_listed_first() {
     let place = Place::with(&crawl());
     let table = "\
 7.71   2024-02-10 00:00  4.3 days  https://example.net/failing
@@ -94,7 +94,7 @@ fn the_best_pages_are_listed_first() {
 }
 
 #[test]
-fn it_is_said_of_a_page_why_it_is_due() {
+fn recrawl_explains_why_a_page_is_due() {
     let place = Place::with(&crawl());
     let about =
         "https://example.org/about is due since 2024-03-07: now, 17 days after its last visit, a \
@@ -157,7 +157,7 @@ fn it_is_said_of_a_page_why_it_is_due() {
 }
 
 #[test]
-fn a_page_that_another_one_leads_counts_for_a_quarter() {
+fn near_duplicate_counts_a_quarter() {
     let place = Place::with(&crawl());
     let (first, copy) = ("https://shop.example/3", "https://copies.example/3");
     let alone = recrawl(&place, first, &["--json"]);
@@ -172,7 +172,7 @@ fn a_page_that_another_one_leads_counts_for_a_quarter() {
 }
 
 #[test]
-fn a_plan_lists_what_is_past_its_date() {
+fn plan_lists_pages_past_their_date() {
     let place = Place::with(&crawl());
     let of = |object: &Value, key: &str| object[key].as_str().map(str::to_owned);
     for (visits, policy) in
@@ -194,7 +194,7 @@ fn a_plan_lists_what_is_past_its_date() {
 }
 
 #[test]
-fn a_budget_may_be_none_or_more_than_there_are_pages() {
+fn limit_may_be_zero_or_exceed_the_pages() {
     let place = Place::with(&crawl());
     for form in
         [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--only-due", "--per-day", "5"]]
@@ -212,7 +212,7 @@ fn a_budget_may_be_none_or_more_than_there_are_pages() {
 }
 
 #[test]
-fn nothing_is_printed_where_there_is_no_page() {
+fn nothing_is_printed_without_pages() {
     let empty = Place::with("");
     let place = Place::with(&crawl());
     let nowhere = ["--under", "nowhere.example"];
@@ -225,7 +225,7 @@ fn nothing_is_printed_where_there_is_no_page() {
 }
 
 #[test]
-fn what_a_first_visit_is_worth_is_said_of_a_page_that_is_not_known() {
+fn recrawl_values_the_first_visit_of_an_unknown_page() {
     let place = Place::with(&crawl());
     let (unknown, empty) = ("https://example.org/new", Place::with(""));
     let ran = place.run(&["recrawl", unknown, "--now", NOW]);
@@ -249,7 +249,7 @@ fn what_a_first_visit_is_worth_is_said_of_a_page_that_is_not_known() {
 }
 
 #[test]
-fn numbers_that_cannot_be_meant_are_refused() {
+fn invalid_numbers_are_refused() {
     let place = Place::with(&crawl());
     let page = ["recrawl", "https://example.org/about"];
     for (option, value, why) in [
@@ -288,7 +288,7 @@ fn numbers_that_cannot_be_meant_are_refused() {
 }
 
 #[test]
-fn rules_hold_for_pages_under_prefixes_and_what_is_wrong_with_them_has_a_line() {
+fn rules_apply_to_prefixes_and_errors_name_the_line() {
     let place = Place::with(&crawl());
     let lines = concat!(
         r#"{"under":"shop.example","min":"90d"}"#,
@@ -345,7 +345,7 @@ fn rules_hold_for_pages_under_prefixes_and_what_is_wrong_with_them_has_a_line() 
 }
 
 #[test]
-fn hints_come_from_sitemaps_and_lines_and_none_from_the_future() {
+fn hints_come_from_sitemaps_and_lines_but_not_the_future() {
     let place = Place::with(&crawl());
     let entry = |page: u32, time: &str| {
         format!("<url><loc>https://shop.example/{page}</loc><lastmod>{time}</lastmod></url>")
@@ -391,7 +391,7 @@ fn hints_come_from_sitemaps_and_lines_and_none_from_the_future() {
 }
 
 #[test]
-fn a_file_of_hints_without_one_that_can_be_read_ends_with_3_after_the_answer() {
+fn unreadable_hints_file_exits_with_3_after_the_answer() {
     let place = Place::with(&crawl());
     let good = "<urlset><url><loc>https://shop.example/1</loc><lastmod>2024-02-20</lastmod></url></urlset>";
     let good = place.write("good.xml", good);
@@ -435,7 +435,7 @@ fn a_file_of_hints_without_one_that_can_be_read_ends_with_3_after_the_answer() {
 }
 
 #[test]
-fn a_time_before_the_last_visit_is_no_error() {
+fn time_before_the_last_visit_is_accepted() {
     let place = Place::with(&crawl());
     for now in ["2024-01-20", "1970-01-01", "0001-01-01"] {
         for page in super::objects(&place.done(&["due", "--now", now, "--json"])) {
@@ -454,7 +454,7 @@ fn a_time_before_the_last_visit_is_no_error() {
 }
 
 #[test]
-fn a_page_whose_visits_failed_is_left_alone() {
+fn page_with_failed_visits_is_left_alone() {
     let visit = |day| line("http://a/", day, &json!({ "seen": "failed" }));
     let place = Place::with(&[visit(0), visit(20)].concat());
     let output = place.done(&["recrawl", "http://a/", "--now", "2024-01-22", "--per-day", "1"]);
@@ -466,7 +466,7 @@ fn a_page_whose_visits_failed_is_left_alone() {
 }
 
 #[test]
-fn addresses_are_bare_in_a_pipe_and_written_out_in_a_table() {
+fn urls_are_raw_in_pipes_and_escaped_in_tables() {
     let turned = "https://example.com/\u{202e}gpj.exe";
     let place = Place::with(&line(turned, 0, &content(1)));
     assert_eq!(due(&place, &["--urls"]), format!("{turned}\n"));
@@ -476,7 +476,7 @@ fn addresses_are_bare_in_a_pipe_and_written_out_in_a_table() {
 }
 
 #[test]
-fn stats_say_how_many_pages_changed_if_they_are_asked() {
+fn stats_with_changes_count_changed_pages() {
     let place = Place::with(&crawl());
     let text = place.done(&["stats", "--changes"]);
     let said = "\

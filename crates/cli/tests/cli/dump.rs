@@ -22,7 +22,7 @@ fn segment(place: &Place) -> String {
 }
 
 #[test]
-fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
+fn section_is_dumped_with_escapes() {
     let place = store();
     let id = segment(&place);
     let dump = |args: &[&str]| place.run(&[&["inspect", "segment", &id, "--dump"], args].concat());
@@ -59,7 +59,7 @@ fn a_section_is_dumped_and_nothing_in_it_steers_a_terminal() {
 }
 
 #[test]
-fn a_damaged_block_is_named_the_rest_is_shown_and_the_code_is_4() {
+fn damaged_block_is_named_and_exits_with_4() {
     let place = store();
     let id = segment(&place);
     let file = place.store().join(format!("segments/{:010}.seg", id.parse::<u64>().unwrap()));

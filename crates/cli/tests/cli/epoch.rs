@@ -39,7 +39,7 @@ pub(super) const OLD: &str = "html/3 words2-sqrt/2";
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one history of a store, step by step")]
-fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
+fn epoch_begins_restates_pages_and_ends_the_old() {
     let place = Place::with(&first());
     let pages = place.write("pages.jsonl", first());
     let table = place.file("pages.df");
@@ -145,7 +145,7 @@ fn an_epoch_begins_pages_are_restated_and_the_old_one_ends() {
 }
 
 #[test]
-fn an_epoch_that_cannot_begin_leaves_no_store() {
+fn failed_epoch_begin_leaves_no_store() {
     let place = Place::new();
     let pages = place.write("pages.jsonl", first());
     let (table, recipe) = (place.file("pages.df"), "words4-minwise-leave0.2/2");
@@ -168,7 +168,7 @@ fn an_epoch_that_cannot_begin_leaves_no_store() {
 }
 
 #[test]
-fn texts_get_no_fingerprints_in_an_epoch_that_names_no_table() {
+fn texts_get_no_fingerprints_without_the_epochs_table() {
     let place = Place::new();
     // Of a crawler that makes its fingerprints itself.
     let options = simkeep::Options::default().epoch("html/3 words1-sqrt-idf/2".to_owned());
@@ -185,7 +185,7 @@ fn texts_get_no_fingerprints_in_an_epoch_that_names_no_table() {
 
 /// Two recipes side by side: one detects changes, the other finds near-duplicates.
 #[test]
-fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
+fn near_duplicate_epoch_runs_next_to_the_change_epoch() {
     let place = Place::with(&first());
     let pages = place.write("pages.jsonl", first());
     assert_ne!(place.run(&["epoch", "begin", "--recipe", "near", "--role", "all"]).code, 0);
@@ -231,7 +231,7 @@ fn an_epoch_for_near_duplicates_stands_beside_the_one_for_change() {
 }
 
 #[test]
-fn what_was_never_seen_is_not_restated() {
+fn unseen_content_is_not_restated() {
     let place = Place::with(&first());
     place.run(&["epoch", "begin", "--recipe", "strict"]);
     for (epoch, k) in [(OLD, 3), ("html/3 words3-sqrt/2", 5)] {
@@ -319,7 +319,7 @@ impl InForce {
 /// epoch.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one history of a store, step by step")]
-fn an_extractor_that_changes_is_no_change_of_the_pages() {
+fn extractor_change_is_not_a_page_change() {
     let Some(records) = histories() else { return };
     let dir = tempfile::tempdir().unwrap();
     let options = Options::default()

@@ -36,7 +36,7 @@ fn documents() -> (String, String) {
 }
 
 #[test]
-fn recipes_are_evaluated_by_labelled_pairs() {
+fn recipes_are_evaluated_with_labelled_pairs() {
     let place = Place::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
@@ -90,7 +90,7 @@ fn recipes_are_evaluated_by_labelled_pairs() {
 }
 
 #[test]
-fn the_table_shows_the_distances_asked_for_the_advised_and_the_best() {
+fn table_shows_requested_advised_and_best_distances() {
     let place = Place::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
@@ -114,7 +114,7 @@ fn the_table_shows_the_distances_asked_for_the_advised_and_the_best() {
 }
 
 #[test]
-fn several_hashes_have_a_mean_and_a_deviation() {
+fn several_seeds_give_mean_and_deviation() {
     let place = Place::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
@@ -149,7 +149,7 @@ fn several_hashes_have_a_mean_and_a_deviation() {
 }
 
 #[test]
-fn documents_alone_make_their_own_pairs() {
+fn documents_without_labels_make_their_own_pairs() {
     let place = Place::new();
     // Texts of a small stock of words: some resemble each other, and some are equal.
     let mut state = 7u64;
@@ -197,7 +197,7 @@ fn documents_alone_make_their_own_pairs() {
 }
 
 #[test]
-fn where_the_truth_comes_from_is_one_of_two() {
+fn exactly_one_source_of_truth_is_required() {
     let place = Place::new();
     let documents = place.write("documents.jsonl", "");
     let pairs = place.write("pairs.tsv", "");
@@ -221,7 +221,7 @@ fn where_the_truth_comes_from_is_one_of_two() {
 }
 
 #[test]
-fn documents_without_words_cost_nothing_however_many() {
+fn a_million_empty_documents_cost_nothing() {
     let place = Place::new();
     let mut documents = String::new();
     for number in 0..1_000_000 {
@@ -234,7 +234,7 @@ fn documents_without_words_cost_nothing_however_many() {
 }
 
 #[test]
-fn a_plot_is_drawn_or_it_is_said_why_not() {
+fn plot_is_drawn_or_the_failure_explained() {
     let place = Place::new();
     let (documents, pairs) = documents();
     let documents = place.write("documents.jsonl", documents);
@@ -253,7 +253,7 @@ fn a_plot_is_drawn_or_it_is_said_why_not() {
 }
 
 #[test]
-fn a_plot_takes_the_place_of_nothing_that_is_read() {
+fn plot_never_overwrites_an_input() {
     let place = Place::new();
     let (documents, pairs) = documents();
     let inputs = [place.write("documents.jsonl", &documents), place.write("pairs.tsv", &pairs)];
@@ -276,7 +276,7 @@ fn a_plot_takes_the_place_of_nothing_that_is_read() {
 }
 
 #[test]
-fn a_distance_is_advised_where_a_preset_advises_one() {
+fn advised_distance_comes_from_the_preset() {
     let place = Place::new();
     let (documents, pairs) = documents();
     let inputs = [place.write("documents.jsonl", &documents), place.write("pairs.tsv", &pairs)];
@@ -295,7 +295,7 @@ fn a_distance_is_advised_where_a_preset_advises_one() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_is_named_with_its_line() {
+fn invalid_input_is_named_with_its_line() {
     let place = Place::new();
     let good = place.write("good.jsonl", "{\"id\": \"a\", \"text\": \"x\"}\n");
     let pairs = place.write("pairs.tsv", "a\tb\n");
@@ -356,7 +356,7 @@ pub(super) fn real(name: &str) -> Option<String> {
 }
 
 #[test]
-fn on_real_documents_the_presets_are_as_good_as_they_are_said_to_be() {
+fn presets_are_as_good_as_documented_on_real_documents() {
     let (Some(documents), Some(pairs)) = (real("ota.jsonl.zst"), real("ota-pairs.tsv.gz")) else {
         return;
     };
@@ -380,7 +380,7 @@ fn on_real_documents_the_presets_are_as_good_as_they_are_said_to_be() {
 }
 
 #[test]
-fn historic_signatures_find_what_has_equal_words_that_are_neither_common_nor_rare() {
+fn historic_signatures_match_on_medium_frequency_words() {
     let place = Place::new();
     let (mut documents, mut pairs) = (String::new(), String::new());
     for group in 0..9 {

@@ -277,7 +277,7 @@ fn tried(inputs: &Place, examples: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn every_example_in_every_help_runs_and_each_verb_has_one() {
+fn every_help_example_runs_and_each_verb_has_one() {
     let inputs = inputs();
     let helps = helps(&inputs);
     let (mut wrong, mut shown, mut count) = (Vec::new(), Vec::new(), 0);

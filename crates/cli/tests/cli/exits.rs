@@ -33,7 +33,7 @@ fn place() -> Place {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn each_verb_ends_with_the_code_that_help_says() {
+fn each_verb_exits_with_the_documented_code() {
     let place = place();
     let known = "https://example.com/terms";
     let table: &[(i32, &[&str])] = &[
@@ -218,7 +218,7 @@ fn each_verb_ends_with_the_code_that_help_says() {
 }
 
 #[test]
-fn a_store_that_another_writes_is_another_failure() {
+fn store_locked_by_a_writer_exits_with_5() {
     let place = Place::with(CRAWL);
     let _writer = place.open();
     for args in [&["ingest", "-"][..], &["forget", "http://a/"], &["epoch", "begin"]] {

@@ -41,7 +41,7 @@ fn everything() -> String {
 }
 
 #[test]
-fn an_export_says_what_was_observed_in_a_fixed_form() {
+fn export_has_a_fixed_form() {
     let place = Place::with(CRAWL);
     let export = place.export();
     let lines: Vec<&str> = export.lines().collect();
@@ -64,7 +64,7 @@ fn an_export_says_what_was_observed_in_a_fixed_form() {
 }
 
 #[test]
-fn what_was_exported_and_loaded_is_exported_the_same() {
+fn export_round_trips_through_load() {
     let everything = everything();
     let first = Place::with(&everything);
     let export = first.export();
@@ -92,7 +92,7 @@ fn what_was_exported_and_loaded_is_exported_the_same() {
 }
 
 #[test]
-fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
+fn classes_round_trip_and_invalid_ones_are_refused() {
     let lines = r#"{"url":"http://a.example/","t":1000,"text":"some words","class":0}
 {"url":"http://a.example/","t":3000,"class":4294967295,"weight":2}
 {"url":"http://b.example/","t":5,"class":7}
@@ -145,7 +145,7 @@ fn classes_are_exported_and_come_back_and_wrong_ones_are_refused() {
 }
 
 #[test]
-fn dates_and_weights_are_exported_and_come_back() {
+fn dates_and_weights_round_trip() {
     let lines = r#"{"url":"http://a.example/","t":1000,"text":"some words","modified":990,"weight":2.5}
 {"url":"http://a.example/","t":2000,"seen":"not-modified","modified":"1970-01-01T00:16:30.500Z"}
 {"url":"http://a.example/","t":3000,"weight":0.1}
@@ -191,7 +191,7 @@ fn dates_and_weights_are_exported_and_come_back() {
 }
 
 #[test]
-fn an_export_does_not_depend_on_how_the_store_was_sealed_or_merged() {
+fn export_does_not_depend_on_seals_and_merges() {
     let everything = everything();
     let once = Place::with(&everything);
     let pieces = Place::new();
@@ -213,7 +213,7 @@ fn an_export_does_not_depend_on_how_the_store_was_sealed_or_merged() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn closed_pipe_is_not_an_error() {
     let mut lines = String::new();
     for page in 0..3000 {
         lines += &format!(r#"{{"url":"http://example.com/{page}","t":0,"text":"{page}"}}"#);
@@ -229,7 +229,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 }
 
 #[test]
-fn properties_that_are_older_than_the_first_visit_come_back_by_ingest() {
+fn properties_before_the_first_visit_round_trip_through_ingest() {
     let place = Place::with(
         r#"{"url":"http://a.example/","t":2000,"seen":"gone"}
 {"url":"http://a.example/","t":1000,"class":7}

@@ -86,7 +86,7 @@ fn described(place: &Place, store: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_whole_store_comes_back_from_its_export() {
+fn whole_store_is_restored_from_its_export() {
     let place = Place::new();
     let id = everything(&place);
     let export = place.export();
@@ -150,7 +150,7 @@ fn leftovers(place: &Place) -> Vec<String> {
 
 /// All that an export may be of.
 #[test]
-fn an_export_is_of_what_was_asked_for() {
+fn export_is_limited_by_its_options() {
     let place = Place::new();
     everything(&place);
     let all = place.export();
@@ -221,7 +221,7 @@ fn refused(bytes: &[u8], at: &str, why: &str) {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of flaws")]
-fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
+fn damaged_or_incomplete_export_makes_no_store() {
     let place = Place::new();
     let id = everything(&place);
     let export = place.export();
@@ -334,7 +334,7 @@ fn an_export_that_is_not_whole_or_not_sound_makes_no_store() {
 }
 
 #[test]
-fn an_export_that_is_cut_makes_no_store() {
+fn truncated_export_makes_no_store() {
     let place = Place::new();
     everything(&place);
     let export = place.export().into_bytes();
@@ -365,7 +365,7 @@ fn an_export_that_is_cut_makes_no_store() {
 }
 
 #[test]
-fn what_is_ingested_is_no_export() {
+fn ingest_refuses_an_export() {
     let source = Place::with(CRAWL);
     let export = source.export();
     let place = Place::new();
@@ -384,7 +384,7 @@ fn what_is_ingested_is_no_export() {
 }
 
 #[test]
-fn a_file_is_written_whole_or_stays_as_it_was() {
+fn output_file_is_written_whole_or_left_unchanged() {
     let place = Place::new();
     everything(&place);
     let file = place.write("out.jsonl", "before");
@@ -448,7 +448,7 @@ fn real(records: &[Record], place: &Place) -> Store {
 }
 
 #[test]
-fn real_histories_come_back_from_an_export_and_answer_as_before() {
+fn real_histories_round_trip_through_an_export() {
     let Some(records) = histories() else { return };
     let place = Place::new();
     real(&records, &place).close().unwrap();

@@ -105,7 +105,7 @@ fn id(line: &[u8]) -> Option<String> {
 }
 
 #[test]
-fn a_corpus_is_written_without_what_is_dropped_and_all_else_stays_in_its_place() {
+fn filtered_corpus_omits_only_dropped_lines() {
     let place = Place::new();
     let line = |n: u64, text: &str| {
         format!("  {{\"n\": [{n}, {{}}], \"text\": {}, \"id\": \"doc-{n}\"}} ", json!(text))
@@ -182,7 +182,7 @@ fn a_corpus_is_written_without_what_is_dropped_and_all_else_stays_in_its_place()
 }
 
 #[test]
-fn what_would_be_dropped_is_marked_if_that_is_asked_for() {
+fn mark_option_marks_instead_of_dropping() {
     let place = Place::new();
     let shards =
         shards(200, 3, |n, text| json!({"id": format!("doc-{n}"), "text": text}).to_string());
@@ -222,7 +222,7 @@ fn what_would_be_dropped_is_marked_if_that_is_asked_for() {
 }
 
 #[test]
-fn a_text_that_is_not_the_one_that_was_compared_is_kept() {
+fn text_that_was_not_compared_is_kept() {
     let place = Place::new();
     let (first, other) = (words(1, 80), words(2, 80));
     let line =
@@ -243,7 +243,7 @@ fn a_text_that_is_not_the_one_that_was_compared_is_kept() {
 }
 
 #[test]
-fn files_that_cannot_be_filtered_are_refused_and_leave_nothing_behind() {
+fn unfilterable_files_are_refused_without_leftovers() {
     let place = store();
     let good = "{\"url\":\"https://example.com/a\",\"text\":\"x\"}\n".repeat(20_000);
     place.write("corpus/good.jsonl", &good);
@@ -351,7 +351,7 @@ fn parquet_files_are_filtered_row_by_row() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn a_parquet_file_is_refused_and_what_to_build_is_named() {
+fn parquet_without_the_feature_is_refused() {
     let place = store();
     let file = place.write("corpus/c.parquet", "PAR1");
     let ran = place.run(&["dedup", "--filter", &file, "--to", "clean"]);

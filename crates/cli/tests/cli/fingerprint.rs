@@ -10,7 +10,7 @@ const TEXT: &str = "Terms of use\nWe may change these terms at any time. If we c
                     will tell you.";
 
 #[test]
-fn files_and_standard_input_have_fingerprints() {
+fn fingerprint_reads_files_and_standard_input() {
     let place = Place::new();
     let page = place.write("page.html", PAGE);
     let text = place.write("text.txt", TEXT);
@@ -33,7 +33,7 @@ fn files_and_standard_input_have_fingerprints() {
 }
 
 #[test]
-fn an_explanation_names_features_and_bits() {
+fn explain_names_features_and_bits() {
     let place = Place::new();
     let text = place.write("text.txt", TEXT);
     let args = ["fingerprint", &text, "--explain", "--features", "2"];
@@ -55,7 +55,7 @@ fn an_explanation_names_features_and_bits() {
 }
 
 #[test]
-fn recipes_are_listed_and_mistaken_ones_refused() {
+fn recipes_are_listed_and_invalid_ones_refused() {
     let place = Place::new();
     let out = place.done(&["fingerprint", "--recipes"]);
     let lines: Vec<&str> = out.lines().collect();

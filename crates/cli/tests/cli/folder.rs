@@ -33,7 +33,7 @@ fn verdicts(place: &Place, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_file_that_was_restored_is_what_is_there_now() {
+fn restored_file_replaces_the_newer_version() {
     let place = Place::new();
     let (old, new) = (format!("{WORDS} one"), format!("{WORDS} and quite another thing two"));
     put(&place, "folder/a.txt", &old, 1);
@@ -59,7 +59,7 @@ fn a_file_that_was_restored_is_what_is_there_now() {
 }
 
 #[test]
-fn the_time_of_reading_is_that_of_now_and_after_the_last_visit() {
+fn visit_time_is_now_but_after_the_last_visit() {
     let place = Place::new();
     put(&place, "folder/a.txt", WORDS, 10);
     ingest(&place, &["--now", "2020-02-01"]);
@@ -74,7 +74,7 @@ fn the_time_of_reading_is_that_of_now_and_after_the_last_visit() {
 }
 
 #[test]
-fn times_of_files_are_believed_as_they_are() {
+fn file_times_are_used_unchanged() {
     let place = Place::new();
     put(&place, "folder/a.txt", WORDS, 0);
     let path = place.path("folder/a.txt");
@@ -86,7 +86,7 @@ fn times_of_files_are_believed_as_they_are() {
 }
 
 #[test]
-fn sync_reports_what_is_no_longer_in_the_folder() {
+fn sync_reports_files_missing_from_the_folder() {
     let place = Place::new();
     for name in ["a", "b", "c", "d", "sub/e", "sub/é %.txt"] {
         put(&place, &format!("folder/{name}"), &format!("{WORDS} {name}"), 1);
@@ -116,7 +116,7 @@ fn sync_reports_what_is_no_longer_in_the_folder() {
 }
 
 #[test]
-fn sync_reports_nothing_where_most_is_missing_or_a_folder_cannot_be_read() {
+fn sync_reports_nothing_if_most_files_are_missing() {
     use std::os::unix::fs::PermissionsExt;
 
     let place = Place::new();
@@ -150,7 +150,7 @@ fn sync_reports_nothing_where_most_is_missing_or_a_folder_cannot_be_read() {
 }
 
 #[test]
-fn a_file_that_is_no_text_any_more_ends_its_text() {
+fn file_that_became_binary_ends_its_text() {
     let place = Place::new();
     place.write("folder/a.txt", "some words that are a text in a file");
     place.write("folder/image", "\0\x01");

@@ -35,7 +35,7 @@ fn has_store(place: &Place) -> bool {
 const KEYS: &[&str] = &["--url-key", "id", "--text-key", "text", "--time-key", "metadata.date"];
 
 #[test]
-fn a_corpus_is_loaded_as_it_lies_there() {
+fn corpus_is_loaded_with_its_own_keys() {
     let (foreign, own) = corpus(500);
     let expected = Place::with(&own).export();
     for (verb, name) in [("ingest", "c.jsonl"), ("load", "c.jsonl"), ("load", "folder/c.jsonl")] {
@@ -59,7 +59,7 @@ fn a_corpus_is_loaded_as_it_lies_there() {
 }
 
 #[test]
-fn texts_without_a_time_have_the_one_that_is_said() {
+fn texts_without_a_time_use_the_given_one() {
     let place = Place::new();
     let lines =
         "{\"url\":\"a\",\"text\":\"x\"}\n{\"url\":\"b\",\"text\":\"x\",\"t\":\"2020-02-02\"}\n";
@@ -94,7 +94,7 @@ fn missing_fields_of_a_corpus_are_reported_by_line() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn parquet_is_refused_and_what_to_build_is_named() {
+fn parquet_without_the_feature_is_refused() {
     let place = Place::with(CRAWL);
     let file = place.write("c.parquet", "PAR1");
     for args in [&["ingest", &file][..], &["load", &file]] {
@@ -144,7 +144,7 @@ mod parquet {
     }
 
     #[test]
-    fn an_unreadable_parquet_file_is_reported() {
+    fn unreadable_parquet_file_is_reported() {
         let place = Place::new();
         let (path, bytes, _) = file(&place, "c.parquet", 300);
         let fresh = Place::new();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_page_is_forgotten_and_begins_anew() {
+fn forgotten_page_starts_anew() {
     let place = Place::with(CRAWL);
     let url = "https://example.com/terms";
     assert_eq!(place.done(&["forget", url]), "forgot 1 page with 6 visits\n");
@@ -14,7 +14,7 @@ fn a_page_is_forgotten_and_begins_anew() {
 }
 
 #[test]
-fn a_prefix_is_forgotten_up_to_its_boundary() {
+fn prefix_is_forgotten_up_to_its_boundary() {
     let place = Place::with(CRAWL);
     let forgotten = place.done(&["forget", "--under", "example.com/"]);
     assert_eq!(forgotten, "forgot 2 pages with 8 visits\n");
@@ -24,7 +24,7 @@ fn a_prefix_is_forgotten_up_to_its_boundary() {
 }
 
 #[test]
-fn a_path_is_forgotten_under_any_user_of_its_host() {
+fn path_is_forgotten_for_any_user_of_its_host() {
     let urls = [
         "http://example.com/private/a",
         "http://user:secret@example.com/private/b",
@@ -57,7 +57,7 @@ fn a_path_is_forgotten_under_any_user_of_its_host() {
 }
 
 #[test]
-fn a_prefix_is_forgotten_as_it_is_read_and_as_it_is_typed() {
+fn prefix_covers_its_typed_and_normalized_forms() {
     let urls = [
         "http://127.1/x",
         "http://u:p@127.1/x/1",
@@ -94,7 +94,7 @@ fn a_prefix_is_forgotten_as_it_is_read_and_as_it_is_typed() {
 }
 
 #[test]
-fn what_is_purged_stands_in_no_file() {
+fn purged_page_is_in_no_file() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
     place.ingest_beginning(r#"{"url":"https://example.com/terms","t":0,"text":"a text"}"#);
@@ -115,7 +115,7 @@ fn what_is_purged_stands_in_no_file() {
 }
 
 #[test]
-fn what_would_be_forgotten_is_said_and_stays() {
+fn forget_dry_run_lists_pages_and_keeps_them() {
     let place = Place::with(CRAWL);
     let before = files(&place.store());
     let dry = place.done(&["forget", "--under", "example.com/", "--dry-run"]);
@@ -141,7 +141,7 @@ fn what_would_be_forgotten_is_said_and_stays() {
 }
 
 #[test]
-fn on_a_terminal_a_prefix_is_asked_for() {
+fn forgetting_a_prefix_asks_on_a_terminal() {
     let place = Place::with(CRAWL);
     let ask = |flags: &[&str], answer: &str| {
         let forget = ["forget", "--under", "docs.example.com/"];

@@ -106,7 +106,7 @@ fn row(entry: &Value, (verdict, distance): &(String, Option<u64>)) -> Vec<String
 }
 
 #[test]
-fn a_table_has_what_an_export_has_and_what_each_visit_meant() {
+fn csv_has_the_exported_entries_and_verdicts() {
     let place = Place::new();
     hostile(&place);
     let all = entries(&place, &[]);
@@ -138,7 +138,7 @@ fn a_table_has_what_an_export_has_and_what_each_visit_meant() {
 }
 
 #[test]
-fn an_index_has_a_line_for_each_visit() {
+fn cdxj_has_a_line_for_each_visit() {
     let place = Place::new();
     hostile(&place);
     let all = entries(&place, &[]);
@@ -174,7 +174,7 @@ fn an_index_has_a_line_for_each_visit() {
 }
 
 #[test]
-fn an_index_is_refused_and_archives_are_named() {
+fn cdxj_input_is_refused_in_favour_of_archives() {
     let source = Place::with(CRAWL);
     let cdxj = source.done(&["export", "--format", "cdxj"]);
     let place = Place::new();
@@ -196,7 +196,7 @@ fn an_index_is_refused_and_archives_are_named() {
 }
 
 #[test]
-fn a_table_is_written_whole_or_the_place_stays_as_it_was() {
+fn table_is_written_whole_or_the_file_left_unchanged() {
     let place = Place::new();
     let lines: String = (0..20_000)
         .map(|page| {
@@ -246,7 +246,7 @@ const FORMATS: &[&str] = &["csv", "cdxj"];
 const FORMATS: &[&str] = &["csv", "cdxj", "parquet"];
 
 #[test]
-fn what_a_stranger_wrote_does_not_steer_a_terminal() {
+fn exported_text_cannot_control_a_terminal() {
     let place = Place::new();
     hostile(&place);
     for format in ["csv", "cdxj"] {
@@ -257,7 +257,7 @@ fn what_a_stranger_wrote_does_not_steer_a_terminal() {
 
 #[cfg(feature = "parquet")]
 #[test]
-fn a_parquet_file_has_the_rows_of_the_table() {
+fn parquet_has_the_rows_of_the_csv_table() {
     use simkeep_parquet::{Documents, Value as Cell};
     let place = Place::new();
     hostile(&place);

@@ -18,7 +18,7 @@ fn assert_harmless(text: &str) {
 }
 
 #[test]
-fn addresses_are_shown_with_what_hides_in_them_written_out() {
+fn hidden_characters_in_urls_are_escaped() {
     let line = format!(r#"{{"url":"{TURNED}","t":0,"fingerprint":"00000000000000ff"}}"#);
     let place = Place::with(&line);
     for args in [
@@ -47,7 +47,7 @@ fn addresses_are_shown_with_what_hides_in_them_written_out() {
 }
 
 #[test]
-fn messages_are_harmless_whatever_they_quote() {
+fn messages_escape_what_they_quote() {
     let place = Place::with(CRAWL);
     for args in [
         &["history", "a\x1b[31m\u{202e}"][..],
@@ -71,7 +71,7 @@ fn messages_are_harmless_whatever_they_quote() {
 }
 
 #[test]
-fn broken_records_and_odd_file_names_are_named_harmlessly() {
+fn broken_records_and_odd_file_names_are_escaped() {
     let place = Place::new();
     let lines = concat!(
         r#"{"url":"http://a/\u001b[31m","t":0,"text":"x"}"#,
@@ -177,7 +177,7 @@ static MIB: [u8; 1 << 20] = [b' '; 1 << 20];
 
 /// A file that unpacks to 2 GiB is read through, and held nowhere.
 #[test]
-fn a_file_that_unpacks_to_very_much_is_read_in_little_memory() {
+fn decompression_bomb_is_read_in_little_memory() {
     let line = [br#"{"url":"http://a.example/","t":0,"text":""#.as_slice(), &MIB].concat();
     let last_line = b"\n{\"url\":\"http://a.example/\",\"t\":0,\"text\":\"x\"}\n".to_vec();
     let head = "HTTP/1.1 200 OK\r\n\r\n";
@@ -201,7 +201,7 @@ fn a_file_that_unpacks_to_very_much_is_read_in_little_memory() {
 
 /// A zstd file says itself how much memory it takes to read it: more than is allowed is refused.
 #[test]
-fn a_zstd_window_above_the_limit_is_refused_unless_it_is_allowed() {
+fn zstd_window_above_the_limit_needs_an_option() {
     let mut packer = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     packer.window_log(28).unwrap();
     packer.long_distance_matching(true).unwrap();
@@ -226,7 +226,7 @@ fn a_zstd_window_above_the_limit_is_refused_unless_it_is_allowed() {
 
 /// Within a record, a body that unpacks to more than is read of any is given up there.
 #[test]
-fn a_body_that_unpacks_to_very_much_is_given_up() {
+fn body_that_unpacks_too_large_is_skipped() {
     const WHY: &str = "unpacks to more than 64 MiB";
     let gigabyte = gzip(&MIB, 64).repeat(16);
     for (encoding, body) in [
@@ -282,7 +282,7 @@ fn brotli(times: usize) -> Vec<u8> {
 }
 
 #[test]
-fn headers_and_lengths_without_end_cost_their_record() {
+fn endless_headers_and_lengths_cost_only_their_record() {
     let start = b"WARC/1.0\r\nWARC-Type: response\r\n";
     let line = [b"X-More: ".as_slice(), &[b'x'; 1000], b"\r\n"].concat();
     let many = [start.as_slice(), &line.repeat(200_000)].concat();
@@ -303,7 +303,7 @@ fn headers_and_lengths_without_end_cost_their_record() {
 }
 
 #[test]
-fn chunks_without_end_are_a_page_as_far_as_they_come() {
+fn endless_chunks_are_a_page_up_to_the_limit() {
     let chunked = |body: &[u8]| response("Transfer-Encoding: chunked\r\n", body);
     let small = chunked(&b"1\r\nx\r\n".repeat(8 << 20));
     let large = chunked(&[b"ffffffffffffffff\r\n".as_slice(), &MIB].concat());
@@ -317,7 +317,7 @@ fn chunks_without_end_are_a_page_as_far_as_they_come() {
 }
 
 #[test]
-fn long_and_deep_lines_cost_themselves() {
+fn overlong_and_deep_lines_cost_only_themselves() {
     let place = Place::new();
     let record = |text: &[u8]| {
         let start = br#"{"url":"http://a.example/","t":0,"text":"#.as_slice();
@@ -348,7 +348,7 @@ fn long_and_deep_lines_cost_themselves() {
 
 /// As many different words as fit in a record. Its features are counted in parts.
 #[test]
-fn a_document_of_very_many_different_words_takes_little_memory() {
+fn document_of_many_different_words_takes_little_memory() {
     let mut line = br#"{"url":"http://a.example/","t":0,"text":""#.to_vec();
     // By an odd number, so that no two are equal.
     (0..7_000_000u32).for_each(|n| {
@@ -365,7 +365,7 @@ fn a_document_of_very_many_different_words_takes_little_memory() {
 
 /// Pages whose text is hard to extract.
 #[test]
-fn deep_and_broken_html_is_a_page_like_others() {
+fn deep_and_broken_html_is_an_ordinary_page() {
     let place = Place::new();
     for (name, part) in [
         ("deep", "<div>"),

@@ -30,7 +30,7 @@ fn broken_records_are_named_counted_and_skipped() {
 }
 
 #[test]
-fn very_many_broken_records_are_not_all_named() {
+fn only_some_broken_records_are_named() {
     let place = Place::new();
     let ran = place.run_with_input(&["ingest", "-", "--json"], &"broken\n".repeat(1025));
     assert_eq!(ran.objects()[0]["broken"], 1025);
@@ -39,7 +39,7 @@ fn very_many_broken_records_are_not_all_named() {
 }
 
 #[test]
-fn strict_stops_at_the_first_broken_record_and_keeps_what_came_before() {
+fn strict_stops_at_the_first_broken_record() {
     let place = Place::new();
     let ran = place.run_with_input(&["ingest", "-", "--strict"], BROKEN);
     assert_eq!(ran.code, 3);
@@ -51,7 +51,7 @@ fn strict_stops_at_the_first_broken_record_and_keeps_what_came_before() {
 }
 
 #[test]
-fn a_folder_is_a_page_for_each_file() {
+fn each_file_of_a_folder_is_a_page() {
     let place = Place::new();
     place.write("pages/LICENSE", "Permission is hereby granted, free of charge, to any person");
     place
@@ -66,7 +66,7 @@ fn a_folder_is_a_page_for_each_file() {
 }
 
 #[test]
-fn a_store_within_the_folder_is_left_out() {
+fn store_within_the_folder_is_skipped() {
     let place = Place::new();
     place.write("page", "a page");
     let here = [".", place.dir.path().to_str().unwrap()];
@@ -80,7 +80,7 @@ fn a_store_within_the_folder_is_left_out() {
 }
 
 #[test]
-fn a_new_store_is_left_out_of_what_is_read_after_it_was_made() {
+fn store_created_during_reading_is_skipped() {
     let place = Place::new();
     for page in ["a", "b", "c"] {
         place.write(&format!("pages/{page}"), "enough for a chunk ".repeat(1 << 15));
@@ -97,7 +97,7 @@ fn a_new_store_is_left_out_of_what_is_read_after_it_was_made() {
 }
 
 #[test]
-fn the_summary_counts_what_was_found() {
+fn summary_counts_the_outcomes() {
     let place = Place::new();
     let ran = place.run_with_input(&["ingest", "-"], CRAWL);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
@@ -124,7 +124,7 @@ fn the_summary_counts_what_was_found() {
 }
 
 #[test]
-fn new_pages_are_those_that_were_not_in_the_store_whatever_was_seen_of_them() {
+fn pages_not_in_the_store_count_as_new() {
     let place = Place::new();
     let line = |url: &str, t: u32, rest: &str| format!("{{\"url\":\"{url}\",\"t\":{t},{rest}}}\n");
     let unmodified = |url, t| line(url, t, r#""seen":"not-modified""#);
@@ -154,7 +154,7 @@ fn new_pages_are_those_that_were_not_in_the_store_whatever_was_seen_of_them() {
 }
 
 #[test]
-fn ready_made_fingerprints_have_an_epoch_of_their_own() {
+fn external_fingerprints_have_their_own_epoch() {
     let place = Place::new();
     let line = r#"{"url":"http://a/","t":1,"fingerprint":"0000000000000001"}"#;
     place.ingest(line);
@@ -174,7 +174,7 @@ fn ready_made_fingerprints_have_an_epoch_of_their_own() {
 }
 
 #[test]
-fn the_size_of_a_batch_changes_nothing() {
+fn batch_size_changes_nothing() {
     let export = Place::with(CRAWL).export();
     for batch in ["1", "3", "100000"] {
         let place = Place::new();
@@ -184,7 +184,7 @@ fn the_size_of_a_batch_changes_nothing() {
 }
 
 #[test]
-fn an_unreadable_path_is_reported_before_the_store_is_created() {
+fn unreadable_path_is_reported_before_the_store_is_created() {
     let place = Place::new();
     let ran = place.run(&["ingest", "nowhere"]);
     assert_eq!(ran.code, 5);
@@ -193,7 +193,7 @@ fn an_unreadable_path_is_reported_before_the_store_is_created() {
 }
 
 #[test]
-fn nothing_to_read_makes_an_empty_store() {
+fn empty_input_makes_an_empty_store() {
     let place = Place::new();
     let summary = place.ingest("");
     assert_eq!(summary["records"], 0);
@@ -202,7 +202,7 @@ fn nothing_to_read_makes_an_empty_store() {
 }
 
 #[test]
-fn a_folder_that_holds_something_else_is_no_store() {
+fn folder_with_other_files_is_not_a_store() {
     let place = Place::new();
     place.write("store/diary.txt", "dear diary");
     let ran = place.run_with_input(&["ingest", "-"], CRAWL);
@@ -212,7 +212,7 @@ fn a_folder_that_holds_something_else_is_no_store() {
 }
 
 #[test]
-fn what_comes_slowly_is_stored_before_the_batch_is_full() {
+fn slow_input_is_stored_before_the_batch_is_full() {
     let place = Place::new();
     let mut child = place.command(&["ingest", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -227,7 +227,7 @@ fn what_comes_slowly_is_stored_before_the_batch_is_full() {
 }
 
 #[test]
-fn changes_are_counted_by_how_much_they_are() {
+fn changes_are_counted_by_magnitude() {
     let place = Place::new();
     let text = |words: usize, changed: usize| {
         let word = |at: usize| format!("{}{at}", if at < changed { "other" } else { "word" });
@@ -254,7 +254,7 @@ fn changes_are_counted_by_how_much_they_are() {
 }
 
 #[test]
-fn what_is_more_than_a_little_is_sealed_at_the_end() {
+fn large_input_is_sealed_at_the_end() {
     let lines = |count: usize, padding: usize| -> String {
         let padding = "x".repeat(padding);
         let line = |n| {
@@ -272,7 +272,7 @@ fn what_is_more_than_a_little_is_sealed_at_the_end() {
 }
 
 #[test]
-fn what_was_stored_before_an_error_is_sealed_too() {
+fn input_before_an_error_is_sealed_too() {
     let place = Place::with("{\"url\":\"http://a.example/\",\"t\":1,\"seen\":\"gone\"}");
     place.done(&["export", "-o", "whole.export"]);
     let gone = |n| format!("{{\"url\":\"http://a.example/{n}\",\"t\":{n},\"seen\":\"gone\"}}\n");

@@ -11,7 +11,7 @@ fn sealed() -> Place {
 }
 
 #[test]
-fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
+fn overview_shows_contents_and_space() {
     let place = sealed();
     let lines = place.done(&["inspect"]);
     let pages = "4    in force 3 · gone 1 · never had content 0\n";
@@ -43,7 +43,7 @@ fn the_overview_says_what_is_in_a_store_and_where_its_space_goes() {
 }
 
 #[test]
-fn counted_page_by_page_it_says_more() {
+fn deep_overview_shows_more() {
     let place = sealed();
     let lines = place.done(&["inspect", "--deep"]);
     assert!(lines.contains("    in force 3 · gone 1 · never had content 0\n"), "{lines}");
@@ -59,7 +59,7 @@ fn counted_page_by_page_it_says_more() {
 }
 
 #[test]
-fn a_page_is_shown_by_its_versions() {
+fn page_is_shown_by_its_versions() {
     let place = sealed();
     let lines = place.done(&["inspect", "page", TERMS]);
     let expected = "\
@@ -84,7 +84,7 @@ https://example.com/terms
 }
 
 #[test]
-fn of_very_many_versions_the_newest_are_shown() {
+fn newest_of_many_versions_are_shown() {
     let place = Place::new();
     let line = |n: u64| {
         let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -100,7 +100,7 @@ fn of_very_many_versions_the_newest_are_shown() {
 }
 
 #[test]
-fn a_site_is_counted() {
+fn pages_of_a_host_are_counted() {
     let place = sealed();
     let site = place.run(&["inspect", "host", "example.com", "--json"]).objects().remove(0);
     assert_eq!(
@@ -121,7 +121,7 @@ fn a_site_is_counted() {
 }
 
 #[test]
-fn a_fingerprint_is_shown_with_who_has_it_and_who_is_near() {
+fn fingerprint_is_shown_with_its_pages_and_neighbours() {
     let place = sealed();
     let ran = place.run(&["inspect", "fingerprint", "00000000000000ff"]);
     assert_eq!(ran.code, 0);
@@ -139,7 +139,7 @@ fn a_fingerprint_is_shown_with_who_has_it_and_who_is_near() {
 }
 
 #[test]
-fn a_segment_and_an_epoch_are_shown() {
+fn segment_and_epoch_are_shown() {
     let place = sealed();
     let lines = place.done(&["inspect", "segment", "1"]);
     assert!(lines.starts_with("segment 1, ") && lines.contains("\nhash directory"), "{lines}");
@@ -158,7 +158,7 @@ fn a_segment_and_an_epoch_are_shown() {
 
 /// Nothing that a stranger names reaches the terminal as it is.
 #[test]
-fn what_strangers_wrote_is_shown_harmless() {
+fn untrusted_text_is_escaped() {
     let place = Place::with(
         "{\"url\":\"http://a/\u{202e}b\",\"t\":1,\"fingerprint\":\"00000000000000ff\",\"epoch\":\"e\u{200f}\"}",
     );
@@ -179,7 +179,7 @@ fn what_strangers_wrote_is_shown_harmless() {
 
 /// What is damaged is named, and the rest is shown.
 #[test]
-fn an_overview_names_damage_and_shows_the_rest() {
+fn overview_names_damage_and_shows_the_rest() {
     let place = sealed();
     let (path, _, bytes) = files(&place.store())
         .into_iter()
@@ -201,7 +201,7 @@ fn an_overview_names_damage_and_shows_the_rest() {
 }
 
 #[test]
-fn of_a_damaged_site_the_pages_before_the_damage_are_counted() {
+fn pages_of_a_host_before_the_damage_are_counted() {
     let place = Place::new();
     let line = |n: u32| {
         let url = format!("https://example.com/{n:04}/{}", "x".repeat(200));
@@ -227,7 +227,7 @@ fn of_a_damaged_site_the_pages_before_the_damage_are_counted() {
 
 /// Failures that a good visit divides are two rows.
 #[test]
-fn failures_follow_each_other_in_one_row_with_one_status() {
+fn consecutive_failures_with_one_status_share_a_row() {
     let line = |t: u64, what: &str| format!("{{\"url\":\"http://a/\",\"t\":{t},{what}}}\n");
     let seen = "\"fingerprint\":\"00000000000000ff\",\"epoch\":\"e\"";
     let failed = |status: u32| format!("\"seen\":\"failed\",\"status\":{status}");
@@ -250,7 +250,7 @@ fn failures_follow_each_other_in_one_row_with_one_status() {
 }
 
 #[test]
-fn the_journal_says_what_is_in_no_segment_yet() {
+fn journal_shows_unsealed_operations() {
     let place = Place::with(CRAWL);
     let lines = place.done(&["inspect", "journal"]);
     assert!(

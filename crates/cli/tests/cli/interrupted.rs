@@ -21,7 +21,7 @@ fn crawl() -> String {
 }
 
 #[test]
-fn an_ingest_that_is_killed_and_run_again_ends_with_the_same_store() {
+fn killed_ingest_ends_with_the_same_store_when_rerun() {
     const KILLS: usize = 5;
     let lines = crawl();
     let undisturbed = Place::with(&lines);

@@ -91,7 +91,7 @@ const TEXTS: &str = r#"{"url":"http://a/","t":1,"text":"the red house on the gre
 "#;
 
 #[test]
-fn a_load_that_is_killed_leaves_what_was_before_or_all_of_it() {
+fn killed_load_leaves_the_old_state_or_all() {
     let place = Place::with(CRAWL);
     let path = place.write("lines.jsonl", lines());
     let held = |place: &Place| held(place, "store");
@@ -100,7 +100,7 @@ fn a_load_that_is_killed_leaves_what_was_before_or_all_of_it() {
 }
 
 #[test]
-fn a_load_into_a_new_store_that_is_killed_leaves_none_or_all_of_it() {
+fn killed_load_into_a_new_store_leaves_none_or_all() {
     let place = Place::new();
     let path = place.write("lines.jsonl", lines());
     let held = |place: &Place| held(place, "store");
@@ -108,7 +108,7 @@ fn a_load_into_a_new_store_that_is_killed_leaves_none_or_all_of_it() {
 }
 
 #[test]
-fn a_repair_that_is_killed_leaves_no_store_or_all_of_it() {
+fn killed_repair_leaves_no_store_or_all() {
     let place = Place::with(TEXTS);
     let path = place.write("lines.jsonl", lines());
     place.done(&["load", &path, "--begin-epoch"]);
@@ -117,7 +117,7 @@ fn a_repair_that_is_killed_leaves_no_store_or_all_of_it() {
 }
 
 #[test]
-fn a_table_that_is_built_when_it_is_killed_is_the_one_before_or_the_new_one() {
+fn killed_table_build_leaves_the_old_or_new_table() {
     let place = Place::new();
     let (few, many) = (place.write("few.jsonl", TEXTS), place.file("many.jsonl"));
     let texts = (0..400).map(|n| TEXTS.replace("red", &format!("red{n}")).replace("hill", "mill"));
@@ -129,7 +129,7 @@ fn a_table_that_is_built_when_it_is_killed_is_the_one_before_or_the_new_one() {
 }
 
 #[test]
-fn an_epoch_that_begins_when_it_is_killed_is_there_with_its_table_or_not_at_all() {
+fn killed_epoch_begin_leaves_epoch_and_table_or_none() {
     let place = Place::with(TEXTS);
     let path = place.write("texts.jsonl", TEXTS);
     assert_eq!(place.run(&["df", "build", &path, "--output", "words.df"]).code, 0);

@@ -30,7 +30,7 @@ fn run(place: &Place, program: &[&str]) -> Option<Ran> {
 }
 
 #[test]
-fn the_pipe_of_a_shell_is_answered_line_by_line() {
+fn shell_pipe_is_answered_line_by_line() {
     for block in blocks("sh") {
         let place = Place::new();
         let ran = run(&place, &["sh", "-c", &block]).unwrap();
@@ -43,7 +43,7 @@ fn the_pipe_of_a_shell_is_answered_line_by_line() {
 }
 
 #[test]
-fn other_languages_talk_to_the_tool() {
+fn clients_in_other_languages_work() {
     let programs: [(&str, &str, &[&str], &str); 2] = [
         ("js", "tell.mjs", &["node", "tell.mjs"], "new []\n1\n"),
         ("go", "tell.go", &["go", "run", "tell.go"], "new 0\n"),

@@ -85,7 +85,7 @@ fn saw(verb: &str, ran: &Ran) -> Option<u64> {
 }
 
 #[test]
-fn each_verb_sees_beside_a_crawler_what_it_acknowledged_before() {
+fn each_verb_sees_what_a_crawler_has_acknowledged() {
     // At depth 50, a thousand runs of each and twenty reports.
     let (mut left, mut runs, mut behind) = (deep(20), 0, 0);
     while left > 0 {

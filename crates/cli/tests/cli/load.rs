@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_loaded_is_what_would_be_ingested() {
+fn load_stores_the_same_as_ingest() {
     let (ingested, loaded) = (Place::with(CRAWL), Place::new());
     let summary = loaded.load(CRAWL);
     assert_eq!(loaded.export(), ingested.export());
@@ -19,7 +19,7 @@ fn what_is_loaded_is_what_would_be_ingested() {
 }
 
 #[test]
-fn other_stores_and_lines_are_loaded_together() {
+fn stores_and_lines_are_loaded_together() {
     let (first, second) = (Place::with(CRAWL), Place::new());
     let other =
         r#"{"url":"https://example.com/terms","t":9,"fingerprint":"0000000000000007","epoch":"x"}"#;
@@ -35,7 +35,7 @@ fn other_stores_and_lines_are_loaded_together() {
 }
 
 #[test]
-fn a_broken_record_leaves_the_store_as_it_was() {
+fn broken_record_leaves_the_store_unchanged() {
     let place = Place::with(CRAWL);
     let before = place.export();
     let lines = "{\"url\":\"http://a.example/\",\"t\":1,\"text\":\"a\"}\n{\"url\":\n";
@@ -53,7 +53,7 @@ fn a_broken_record_leaves_the_store_as_it_was() {
 }
 
 #[test]
-fn a_damaged_store_is_not_loaded_from() {
+fn damaged_store_is_not_loaded() {
     let source = Place::with(CRAWL);
     source.open().seal().unwrap();
     let segment = source.store().join("segments/0000000001.seg");
@@ -68,7 +68,7 @@ fn a_damaged_store_is_not_loaded_from() {
 }
 
 #[test]
-fn a_store_is_not_loaded_into_itself() {
+fn store_is_not_loaded_into_itself() {
     let place = Place::with(CRAWL);
     let ran = place.run(&["load", place.store().to_str().unwrap()]);
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -93,7 +93,7 @@ fn ready(n: usize, epoch: &str) -> String {
 }
 
 #[test]
-fn a_load_that_fails_leaves_no_epoch() {
+fn failed_load_leaves_no_epoch() {
     let place = Place::with(TEXT);
     let before = (epochs(&place), files(&place.store().join("segments")));
     let lines = format!("{{\"epoch\":\"{OURS}\"}}\n{}{{broken", ready(1, "other"));
@@ -116,7 +116,7 @@ fn a_load_that_fails_leaves_no_epoch() {
 }
 
 #[test]
-fn an_input_begins_an_epoch_in_a_store_that_is_there_only_when_that_is_asked_for() {
+fn input_begins_an_epoch_only_with_the_option() {
     let lines = ready(1, "mine") + &ready(2, OURS) + &ready(3, "mine");
     for verb in ["ingest", "load"] {
         let place = Place::with(TEXT);
@@ -143,7 +143,7 @@ fn an_input_begins_an_epoch_in_a_store_that_is_there_only_when_that_is_asked_for
 }
 
 #[test]
-fn fingerprints_that_name_no_epoch_are_refused_where_theirs_is_not_there() {
+fn fingerprints_without_a_known_epoch_are_refused() {
     let plain = ready(2, OURS).replace(&format!(",\"epoch\":\"{OURS}\""), "");
     for verb in ["ingest", "load"] {
         let place = Place::with(TEXT);
@@ -167,7 +167,7 @@ fn fingerprints_that_name_no_epoch_are_refused_where_theirs_is_not_there() {
 }
 
 #[test]
-fn texts_are_refused_where_all_fingerprints_are_made_elsewhere() {
+fn texts_are_refused_if_all_fingerprints_are_external() {
     let text = TEXT.replace("of a page", "of a page with more than eight words in it");
     for verb in ["ingest", "load"] {
         let place = Place::with(&ready(1, "mine"));
@@ -186,7 +186,7 @@ fn texts_are_refused_where_all_fingerprints_are_made_elsewhere() {
 }
 
 #[test]
-fn texts_get_the_fingerprints_of_the_recipe_that_a_store_has() {
+fn texts_are_fingerprinted_with_the_recipe_of_the_store() {
     let text = TEXT.replace("of a page", "of a page with more than eight words in it");
     for (name, made) in
         [("words3-sqrt/2", true), ("html/3 words3-sqrt/2", true), ("mine/1 words3-sqrt/2", false)]
@@ -206,7 +206,7 @@ fn texts_get_the_fingerprints_of_the_recipe_that_a_store_has() {
 }
 
 #[test]
-fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
+fn whole_export_brings_its_epochs_only_into_new_stores() {
     let source = Place::with(TEXT);
     source.done(&["epoch", "begin", "--recipe", "words3-sqrt/2", "--json"]);
     source.ingest_beginning(&(TEXT.replace("page", "other page") + "\n" + &ready(4, "mine")));
@@ -238,7 +238,7 @@ fn a_whole_export_brings_its_epochs_into_a_new_store_and_into_no_other() {
 }
 
 #[test]
-fn an_input_begins_a_limited_number_of_epochs() {
+fn input_begins_a_limited_number_of_epochs() {
     let lines: String = (0..5).map(|n| ready(n, &format!("e{}", n % 4))).collect();
     let place = Place::with(TEXT);
     let args = ["ingest", "-", "--begin-epoch", "--max-epochs", "3", "--json"];
@@ -263,7 +263,7 @@ fn an_input_begins_a_limited_number_of_epochs() {
 }
 
 #[test]
-fn what_fails_before_its_first_record_leaves_no_store() {
+fn failure_before_the_first_record_leaves_no_store() {
     for args in [&["load", "-"][..], &["ingest", "-", "--strict"]] {
         let place = Place::new();
         for lines in ["{", "{\"epoch\":\"x\"}\n\n{"] {

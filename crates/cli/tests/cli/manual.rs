@@ -12,7 +12,7 @@ fn ran(program: &str, args: &[&str]) -> Option<Output> {
 }
 
 #[test]
-fn there_is_a_page_for_each_verb_and_man_has_no_complaint() {
+fn each_verb_has_a_valid_man_page() {
     let place = Place::new();
     let said = place.done(&["man", "--to", "man1"]);
     let names: Vec<String> = files(&place.path("man1"))
@@ -42,7 +42,7 @@ fn there_is_a_page_for_each_verb_and_man_has_no_complaint() {
 
 /// Each shell reads its script, and bash completes by it.
 #[test]
-fn shells_take_their_completions() {
+fn shells_accept_their_completions() {
     let place = Place::new();
     for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
         let script = place.done(&["completions", shell]);

@@ -31,7 +31,7 @@ fn store() -> Place {
 }
 
 #[test]
-fn mirrors_are_listed_and_below_them_what_has_less_in_common() {
+fn mirrors_are_listed_above_partial_ones() {
     let place = store();
     let shown = place.done(&["mirrors"]);
     let lines: Vec<Vec<&str>> = shown.lines().map(|l| l.split_whitespace().collect()).collect();
@@ -56,7 +56,7 @@ fn mirrors_are_listed_and_below_them_what_has_less_in_common() {
 }
 
 #[test]
-fn mirrors_as_json_have_all_that_is_known() {
+fn json_mirrors_have_all_fields() {
     let place = store();
     let found = place.run(&["mirrors", "--json"]).objects();
     assert_eq!(found.len(), 3);
@@ -72,7 +72,7 @@ fn mirrors_as_json_have_all_that_is_known() {
 }
 
 #[test]
-fn mirrors_are_sought_at_a_time_and_under_a_prefix() {
+fn mirrors_are_searched_at_a_time_and_under_a_prefix() {
     let place = store();
     let Ran { code, out, err } = place.run(&["mirrors", "--at", "1972-09-27"]);
     assert_eq!((code, out.as_str()), (1, ""));
@@ -88,7 +88,7 @@ fn mirrors_are_sought_at_a_time_and_under_a_prefix() {
 }
 
 #[test]
-fn without_room_for_scratch_files_it_fails_and_leaves_nothing() {
+fn mirrors_without_scratch_space_fail_and_leave_nothing() {
     let place = store();
     let run = |temporary: &str| {
         let mut command = place.command(&["mirrors"]);

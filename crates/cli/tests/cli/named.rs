@@ -8,7 +8,7 @@ fn run(place: &Place, args: &[&str]) -> Ran {
 }
 
 #[test]
-fn the_store_is_named_by_an_option_or_as_the_first_argument() {
+fn store_is_named_by_option_or_first_argument() {
     let place = Place::with(CRAWL);
     let expected = place.done(&["stats"]);
     for args in [
@@ -60,7 +60,7 @@ fn the_store_is_named_by_an_option_or_as_the_first_argument() {
 }
 
 #[test]
-fn a_store_that_is_not_named_is_not_guessed_and_what_to_type_is_said() {
+fn unnamed_store_is_not_guessed_but_suggested() {
     let place = Place::with(CRAWL);
     let said = |args: &[&str]| {
         let ran = run(&place, args);
@@ -104,7 +104,7 @@ fn a_store_that_is_not_named_is_not_guessed_and_what_to_type_is_said() {
 }
 
 #[test]
-fn a_page_that_is_there_by_another_spelling_is_named() {
+fn similar_spelling_of_an_unknown_page_is_suggested() {
     let line =
         |url: &str| format!("{{\"url\":\"{url}\",\"t\":0,\"fingerprint\":\"{:016x}\"}}\n", 1);
     let urls = ["https://example.com/a", "http://www.example.com/a", "https://example.com/b/"];

@@ -4,7 +4,7 @@ use super::backup::on_small_disk;
 use super::*;
 
 #[test]
-fn scratch_files_for_which_there_is_no_room_leave_nothing_behind() {
+fn full_scratch_disk_leaves_no_files() {
     let place = Place::new();
     let line = |n: u64| {
         let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);

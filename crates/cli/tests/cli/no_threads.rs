@@ -9,7 +9,7 @@ use super::*;
 const NOBODY: &str = "64321";
 
 #[test]
-fn pairs_are_found_without_any_thread_to_be_had() {
+fn pairs_are_found_without_additional_threads() {
     let place = Place::new();
     let line = |i: u64| {
         let fingerprint = (i / 2).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (i % 2);

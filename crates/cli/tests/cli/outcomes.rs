@@ -58,7 +58,7 @@ impl Beside {
 }
 
 #[test]
-fn each_record_is_answered_before_the_next_one_is_sent() {
+fn each_record_is_answered_before_the_next_is_sent() {
     let place = Place::new();
     let mut beside = Beside::start(&place, &[]);
     let begun = Instant::now();
@@ -139,7 +139,7 @@ fn record(n: u64) -> (String, String, i64, Option<u64>) {
 }
 
 #[test]
-fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
+fn outcomes_match_the_store_in_input_order() {
     // Each commit waits for the disk.
     for (batch, count) in [("1", 300), ("100", 3000), ("100000", 3000)] {
         let records: Vec<_> = (0..count).map(record).collect();
@@ -206,7 +206,7 @@ fn outcomes_are_those_of_the_store_in_the_order_of_the_records() {
 }
 
 #[test]
-fn a_question_needs_outcomes() {
+fn question_needs_the_outcomes_option() {
     let place = Place::new();
     let ran = place.run_with_input(&["ingest", "-"], "{\"url\":\"http://a/\",\"ask\":\"near\"}\n");
     assert!(ran.err.contains("line 1: a question; --outcomes answers those"), "{}", ran.err);
@@ -216,7 +216,7 @@ fn a_question_needs_outcomes() {
 }
 
 #[test]
-fn a_client_that_disconnects_loses_no_answered_record() {
+fn disconnected_client_loses_no_answered_record() {
     let place = Place::new();
     let mut beside = Beside::start(&place, &["--group-size", "10"]);
     let line =
@@ -240,7 +240,7 @@ fn a_client_that_disconnects_loses_no_answered_record() {
 }
 
 #[test]
-fn a_very_long_line_and_a_slow_reader_lose_nothing() {
+fn long_lines_and_slow_readers_lose_nothing() {
     let place = Place::new();
     let mut beside = Beside::start(&place, &[]);
     let long = "many words ".repeat(1 << 20);

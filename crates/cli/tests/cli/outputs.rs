@@ -76,13 +76,13 @@ fn held(store: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// A new option is added to one of the two lists.
 #[test]
-fn each_option_with_a_file_is_known_to_read_or_to_write() {
+fn each_file_option_is_listed_as_reading_or_writing() {
     let known = WRITING.iter().map(|(name, _)| *name).chain(READING);
     assert_eq!(with_files(), known.map(str::to_owned).collect::<BTreeSet<_>>());
 }
 
 #[test]
-fn no_result_takes_the_place_of_a_file_of_a_store() {
+fn output_never_overwrites_a_file_of_a_store() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
     let (other, store) = (Place::with(CRAWL), place.store());

@@ -45,7 +45,7 @@ fn said(place: &Place, page: u64, args: &[&str]) -> Value {
 }
 
 #[test]
-fn the_busiest_pages_have_the_dates_of_the_visits_that_there_were() {
+fn dates_of_the_busiest_pages_match_recent_visits() {
     let place = Place::with(&crawl());
     for page in 0..BUSIEST {
         let of_late = said(&place, page, &[]);

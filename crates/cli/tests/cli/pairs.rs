@@ -38,7 +38,7 @@ fn urls(place: &Place, args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn pages_are_paired_with_the_first_that_has_the_fingerprint_unless_more_are_asked_for() {
+fn pages_are_paired_with_the_first_of_a_fingerprint() {
     let place = store();
     // The smaller fingerprint stands left.
     assert_eq!(urls(&place, &[]), ["da"]);
@@ -60,7 +60,7 @@ fn pages_are_paired_with_the_first_that_has_the_fingerprint_unless_more_are_aske
 }
 
 #[test]
-fn without_pages_no_distance_of_nothing_is_asked_for() {
+fn distance_zero_needs_the_pages_option() {
     let ran = store().run(&["pairs", "-k", "0"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("-k 0 is for --pages"), "{}", ran.err);

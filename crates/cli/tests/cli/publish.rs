@@ -8,7 +8,7 @@ fn numbers(object: &Value, key: &str) -> Vec<u64> {
 }
 
 #[test]
-fn a_store_is_published_and_older_generations_go() {
+fn store_is_published_and_old_generations_are_removed() {
     let place = Place::with(CRAWL);
     let said = place.done(&["publish", "-s", place.store().to_str().unwrap(), "--to", "public"]);
     let lines: Vec<&str> = said.lines().collect();
@@ -35,7 +35,7 @@ fn a_store_is_published_and_older_generations_go() {
 }
 
 #[test]
-fn what_is_purged_is_said_to_be_in_what_was_published_before() {
+fn purge_names_generations_that_still_have_the_page() {
     let place = Place::with(CRAWL);
     let (url, name) = ("http://purged.example/a-name-of-its-own", "a-name-of-its-own");
     place.ingest(&format!("{{\"url\":\"{url}\",\"t\":9,\"status\":404}}"));
@@ -58,7 +58,7 @@ fn what_is_purged_is_said_to_be_in_what_was_published_before() {
 }
 
 #[test]
-fn beside_a_writer_what_is_sealed_is_published() {
+fn publish_during_writing_publishes_sealed_data() {
     let place = Place::with(CRAWL);
     let writer = place.open();
     writer.seal().unwrap();
@@ -70,7 +70,7 @@ fn beside_a_writer_what_is_sealed_is_published() {
 }
 
 #[test]
-fn other_places_and_odd_times_are_refused() {
+fn other_directories_and_invalid_times_are_refused() {
     let place = Place::with(CRAWL);
     place.write("full/notes", "mine");
     for (code, args) in [
@@ -87,7 +87,7 @@ fn other_places_and_odd_times_are_refused() {
 }
 
 #[test]
-fn a_damaged_file_is_replaced_and_only_what_was_read_is_said_to_be_checked() {
+fn damaged_file_is_replaced_and_only_read_files_count_checked() {
     let place = Place::with(CRAWL);
     place.done(&["publish", "--to", "public", "--copy"]);
     let files = std::fs::read_dir(place.dir.path().join("public/files")).unwrap();
@@ -113,7 +113,7 @@ fn a_damaged_file_is_replaced_and_only_what_was_read_is_said_to_be_checked() {
 }
 
 #[test]
-fn older_generations_are_said_to_have_what_was_forgotten_only_if_anything_was() {
+fn publish_warns_of_forgotten_pages_only_if_any() {
     let place = Place::with(CRAWL);
     place.done(&["publish", "--to", "public"]);
     place.ingest("{\"url\":\"http://c.example/\",\"t\":9,\"status\":404}");
@@ -132,7 +132,7 @@ fn older_generations_are_said_to_have_what_was_forgotten_only_if_anything_was() 
 }
 
 #[test]
-fn a_copy_of_the_store_that_is_older_or_went_another_way_is_refused() {
+fn older_or_diverged_copy_of_the_store_is_refused() {
     let place = Place::with(CRAWL);
     let copied = Command::new("cp").arg("-r").args([place.store(), place.path("other")]).status();
     assert!(copied.unwrap().success());
@@ -153,7 +153,7 @@ fn a_copy_of_the_store_that_is_older_or_went_another_way_is_refused() {
 
 /// What is published is a store to whatever reads.
 #[test]
-fn every_verb_that_reads_takes_a_directory_where_a_store_is_published() {
+fn every_reading_verb_accepts_a_published_directory() {
     let place = Place::with(CRAWL);
     place.done(&["publish", "--to", "public"]);
     for verb in [
@@ -216,7 +216,7 @@ fn every_verb_that_reads_takes_a_directory_where_a_store_is_published() {
 }
 
 #[test]
-fn while_a_generation_is_being_carried_readers_say_that_they_take_the_one_before() {
+fn readers_report_falling_back_from_an_incomplete_generation() {
     let place = Place::with(CRAWL);
     place.done(&["publish", "--to", "public"]);
     let whole = place.done(&["scan", "--store", "public"]);

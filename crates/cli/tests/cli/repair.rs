@@ -54,7 +54,7 @@ fn verify_accepts_a_sound_store_and_reports_every_flaw() {
 }
 
 #[test]
-fn a_sound_store_is_repaired_whole() {
+fn sound_store_is_repaired_whole() {
     let place = sealed();
     let before = files(&place.store());
     let shown = place.done(&["repair", "--to", "saved"]);
@@ -81,7 +81,7 @@ fn damaged_pages_are_reported_with_bytes_and_exit_code_4() {
 }
 
 #[test]
-fn what_may_have_been_forgotten_is_not_repaired_unless_that_is_asked_for() {
+fn ambiguous_repair_is_refused_unless_requested() {
     let place = sealed();
     place.ingest_beginning(
         r#"{"url":"https://example.net/","t":"2024-02-01T00:00:00Z","fingerprint":"00000000000000ff"}"#,
@@ -119,7 +119,7 @@ fn unfinished(place: &Place, name: &str) {
 }
 
 #[test]
-fn an_unfinished_store_is_none_until_it_is_made_anew() {
+fn unfinished_store_is_none_until_created_again() {
     let place = sealed();
     let store = place.store();
     for (make, code) in [
@@ -146,7 +146,7 @@ fn an_unfinished_store_is_none_until_it_is_made_anew() {
 }
 
 #[test]
-fn every_verb_names_repair_where_the_catalog_is_gone_and_segments_are_there() {
+fn every_verb_suggests_repair_if_the_catalog_is_missing() {
     let place = sealed();
     std::fs::remove_file(place.store().join("catalog.redb")).unwrap();
     let before = files(&place.store());
@@ -193,7 +193,7 @@ fn every_verb_names_repair_where_the_catalog_is_gone_and_segments_are_there() {
 }
 
 #[test]
-fn a_young_store_without_its_header_is_saved_whole() {
+fn unsealed_store_without_its_header_is_saved_whole() {
     let place = Place::with(CRAWL);
     let export = place.export();
     assert!(!place.store().join("segments/0000000001.seg").exists());

@@ -48,7 +48,7 @@ fn hostile() -> Place {
 }
 
 #[test]
-fn a_report_is_one_page_that_loads_nothing_and_runs_nothing() {
+fn report_is_one_self_contained_page_without_scripts() {
     let place = hostile();
     let said = place.done(&["report", "-o", "report.html"]);
     assert!(said.starts_with("report.html: "), "{said}");
@@ -87,7 +87,7 @@ fn a_report_is_one_page_that_loads_nothing_and_runs_nothing() {
 
 /// Thousands of epochs with names that are as long as they can be, and take most when they are escaped.
 #[test]
-fn a_report_is_never_large() {
+fn report_size_is_limited() {
     let epochs = 4000;
     let line = |n: usize| {
         let name = format!("{n:04}{}", "\u{202e}\"".repeat(62));
@@ -110,7 +110,7 @@ fn a_report_is_never_large() {
 }
 
 #[test]
-fn visits_at_wrong_times_do_not_stretch_the_figures() {
+fn visits_at_wrong_times_do_not_distort_the_figures() {
     let visit = |t: &str, n: u64| {
         json!({"url": format!("http://a/{n}"), "t": t, "seen": "failed"}).to_string() + "\n"
     };
@@ -132,7 +132,7 @@ fn visits_at_wrong_times_do_not_stretch_the_figures() {
 }
 
 #[test]
-fn a_report_says_how_many_pages_are_around_a_page() {
+fn report_counts_the_neighbours_of_a_page() {
     let line = |n: u64, fingerprint: &str| {
         json!({"url": format!("http://a/{n}"), "t": n, "fingerprint": fingerprint}).to_string()
             + "\n"
@@ -151,7 +151,7 @@ fn a_report_says_how_many_pages_are_around_a_page() {
 }
 
 #[test]
-fn a_report_of_nothing_is_a_report() {
+fn empty_store_makes_a_report() {
     let place = Place::new();
     place.done(&["epoch", "begin"]);
     place.done(&["report", "-o", "report.html", "--json"]);
@@ -159,7 +159,7 @@ fn a_report_of_nothing_is_a_report() {
 }
 
 #[test]
-fn a_report_is_put_in_its_place_whole() {
+fn report_is_written_whole() {
     let place = hostile();
     place.write("report.html", "before");
     let names = || std::fs::read_dir(place.path(".")).unwrap().count();

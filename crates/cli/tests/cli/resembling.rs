@@ -115,7 +115,7 @@ fn texts_decide_what_is_dropped() {
 }
 
 #[test]
-fn what_texts_have_in_common_is_listed_beside_the_distance() {
+fn resemblance_is_listed_next_to_the_distance() {
     let place = Place::new();
     let first = words(1, 200);
     let documents = [first.clone(), first.clone() + &words(3, 8), words(2, 200)]
@@ -136,7 +136,7 @@ fn what_texts_have_in_common_is_listed_beside_the_distance() {
 }
 
 #[test]
-fn texts_that_are_not_those_that_were_compared_are_not_dropped_for_what_they_say() {
+fn changed_texts_are_not_dropped() {
     let place = Place::new();
     let text = words(3, 200);
     let document = |name: &str, text: &str| (name.to_owned(), text.to_owned());
@@ -172,7 +172,7 @@ fn one_large_file_is_read_by_several_threads() {
 }
 
 #[test]
-fn lines_of_all_kinds_stay_where_they_stand() {
+fn lines_of_all_kinds_keep_their_place() {
     let (place, mut loaded) = (Place::new(), documents(20));
     // Lines too long to be worked on together with others.
     let long = words(1_000, 60_000);
@@ -244,7 +244,7 @@ fn lines_of_all_kinds_stay_where_they_stand() {
 }
 
 #[test]
-fn a_document_without_the_text_that_was_compared_stays() {
+fn document_without_its_compared_text_is_kept() {
     let documents = documents(3);
     let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
     for has_digests in [true, false] {
@@ -284,7 +284,7 @@ fn a_document_without_the_text_that_was_compared_stays() {
 }
 
 #[test]
-fn it_is_said_that_no_text_was_compared() {
+fn missing_text_comparison_is_reported() {
     let place = Place::new();
     let text = words(3, 200);
     load(&place, &["a", "b"].map(|name| (name.to_owned(), text.clone())));
@@ -297,7 +297,7 @@ fn it_is_said_that_no_text_was_compared() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn invalid_options_are_refused() {
     let place = Place::new();
     let file = place.write("x.jsonl", "");
     for args in [

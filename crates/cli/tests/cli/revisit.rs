@@ -18,7 +18,7 @@ fn verdicts(place: &Place, url: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_revisit_counts_as_the_content_of_its_original() {
+fn revisit_counts_as_the_content_of_its_original() {
     let place = Place::new();
     let first = sha1(FIRST);
     let digest = [("WARC-Payload-Digest", first.as_str())];
@@ -40,7 +40,7 @@ fn a_revisit_counts_as_the_content_of_its_original() {
 }
 
 #[test]
-fn a_revisit_may_repeat_another_page() {
+fn revisit_may_repeat_another_page() {
     let place = Place::new();
     let digest = sha1(FIRST);
     let archive = [
@@ -67,7 +67,7 @@ fn a_revisit_may_repeat_another_page() {
 }
 
 #[test]
-fn a_revisit_without_its_original_keeps_what_it_says() {
+fn revisit_without_its_original_keeps_its_own_data() {
     let place = Place::new();
     let digest = sha1(FIRST);
     let alone = [("WARC-Payload-Digest", digest.as_str())];
@@ -85,7 +85,7 @@ fn a_revisit_without_its_original_keeps_what_it_says() {
 
 /// Whether it is meant is not known: the same digest, on whichever page, is the same content.
 #[test]
-fn an_original_on_another_page_is_found_while_it_is_remembered() {
+fn original_on_another_page_is_found_while_remembered() {
     let place = Place::new();
     let digest = sha1(FIRST);
     let alone = [("WARC-Payload-Digest", digest.as_str())];
@@ -101,7 +101,7 @@ fn an_original_on_another_page_is_found_while_it_is_remembered() {
 }
 
 #[test]
-fn a_digest_of_another_algorithm_names_an_original_as_well() {
+fn digests_of_other_algorithms_find_an_original() {
     let digest = "sha256:5cd0b9d6b2d0f0d0c57a0b7a2cbb27b2d61d6a2d6c3b8a5f3f5b1de3e4a0e3c1";
     for declared in [archive::sha256(FIRST), archive::md5(FIRST)] {
         let place = Place::new();
@@ -139,7 +139,7 @@ fn a_digest_of_another_algorithm_names_an_original_as_well() {
 }
 
 #[test]
-fn what_repeats_content_that_is_no_text_is_that_content() {
+fn revisit_of_binary_content_has_that_content() {
     let place = Place::new();
     let image = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\npixels";
     let bytes = "HTTP/1.1 200 OK\r\n\r\na\0b";
@@ -180,7 +180,7 @@ fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
 
 /// What a revisit repeats is found in what waits for its batch as it is in the store.
 #[test]
-fn the_size_of_a_batch_changes_nothing_of_what_revisits_repeat() {
+fn batch_size_does_not_affect_revisits() {
     let texts: Vec<String> = (0..4).map(|n| format!("text {n} of some words")).collect();
     let urls = ["http://a/", "http://b/", "http://c/"];
     for seed in 0..6 {
@@ -224,7 +224,7 @@ fn the_size_of_a_batch_changes_nothing_of_what_revisits_repeat() {
 
 /// An archive may say of one page very often that it is what it was.
 #[test]
-fn revisits_of_one_page_take_the_time_of_as_many_responses() {
+fn revisits_cost_as_much_time_as_responses() {
     const COUNT: usize = 3000;
     let times =
         (0..COUNT).map(|n| format!("2024-01-01T{:02}:{:02}:{:02}Z", n / 3600, n / 60 % 60, n % 60));
@@ -251,7 +251,7 @@ fn revisits_of_one_page_take_the_time_of_as_many_responses() {
 }
 
 #[test]
-fn a_visit_means_the_same_to_ingest_to_history_and_as_a_revisit() {
+fn visit_means_the_same_in_ingest_history_and_revisit() {
     for words in [28, 150] {
         let text =
             |word: &str| (0..words).map(|at| format!("{word}{at}")).collect::<Vec<_>>().join(" ");

@@ -26,7 +26,7 @@ fn files_of_schemas() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn the_schemas_in_docs_are_those_that_are_printed() {
+fn schemas_in_docs_match_the_printed_ones() {
     let names = std::fs::read_dir(published()).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let read = |name: String| {
@@ -224,7 +224,7 @@ fn sealed(lines: &str) -> (Place, Vec<PathBuf>) {
 }
 
 #[test]
-fn what_questions_print_is_as_the_schemas_say() {
+fn output_of_queries_matches_the_schemas() {
     let mut checker = Checker::new();
     let empty = Place::new();
     empty.done(&["epoch", "begin"]);
@@ -245,7 +245,7 @@ fn what_questions_print_is_as_the_schemas_say() {
 }
 
 #[test]
-fn what_is_said_of_damage_is_as_the_schemas_say() {
+fn output_about_damage_matches_the_schemas() {
     let mut checker = Checker::new();
     for offset in [0, 70, 4000] {
         let (place, segments) = sealed(CRAWL);
@@ -271,7 +271,7 @@ fn what_is_said_of_damage_is_as_the_schemas_say() {
 
 /// URLs and names that strangers choose: quotes, markup, marks of direction, and 8 KiB of them.
 #[test]
-fn what_strangers_wrote_is_as_the_schemas_say() {
+fn output_with_untrusted_text_matches_the_schemas() {
     let mut checker = Checker::new();
     let long = format!("https://example.com/{}", "\u{202e}é\"".repeat(1360));
     let urls = [
@@ -307,7 +307,7 @@ fn what_strangers_wrote_is_as_the_schemas_say() {
 /// What the other verbs print; and that none was left out in all of this.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of commands")]
-fn what_all_other_verbs_print_is_as_the_schemas_say() {
+fn output_of_all_other_verbs_matches_the_schemas() {
     let mut checker = Checker::new();
     let place = Place::new();
     let text = |from: usize| (from..from + 150).map(|n| format!("word{n} ")).collect::<String>();
@@ -420,7 +420,7 @@ fn what_all_other_verbs_print_is_as_the_schemas_say() {
 
 /// A key that no schema has, and one that is not there, would be noticed.
 #[test]
-fn an_object_with_other_keys_is_not_as_its_schema_says() {
+fn object_with_other_keys_violates_its_schema() {
     let mut checker = Checker::new();
     let line = Place::with(CRAWL).done(&["stats", "--json"]);
     let stats: Value = serde_json::from_str(&line).unwrap();

@@ -56,7 +56,7 @@ fn history(place: &Place, url: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
+fn pages_without_text_are_neither_near_nor_copies() {
     let place = Place::new();
     let archive: String = (0..1_200)
         .map(|n| match n % 6 {
@@ -121,7 +121,7 @@ fn a_thousand_pages_without_text_are_near_nothing_and_copies_of_nothing() {
 }
 
 #[test]
-fn the_digest_tells_what_became_of_a_page_without_a_fingerprint() {
+fn digest_decides_for_pages_without_a_fingerprint() {
     let place = Place::new();
     let (one, other) = (empty(0), empty(4));
     let pages = [&one, &one, &other, &real(0), &one];
@@ -143,7 +143,7 @@ fn the_digest_tells_what_became_of_a_page_without_a_fingerprint() {
 
 /// Of pages too short to tell, stale ones, and gone ones: what `near --explain` says took no part.
 #[test]
-fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
+fn explained_search_counts_pages_left_out() {
     let place = Place::new();
     let archive: String =
         (0..5).map(|n| sent(&format!("http://empty.example/{n}"), 1, &empty(n))).collect();
@@ -177,7 +177,7 @@ fn a_search_that_explains_itself_says_how_many_pages_took_no_part() {
 }
 
 #[test]
-fn an_epoch_of_another_version_of_the_extractor_gets_no_fingerprints() {
+fn other_extractor_versions_get_no_fingerprints() {
     no_fingerprints_in("html/1 words2-sqrt/1");
     no_fingerprints_in("html/2 words2-sqrt/1");
     no_fingerprints_in("html/2 words2-sqrt/2");
@@ -230,7 +230,7 @@ fn no_fingerprints_in(old: &str) {
 }
 
 #[test]
-fn a_fingerprint_that_is_asked_for_is_made_of_any_text() {
+fn requested_fingerprint_is_made_of_any_text() {
     let place = Place::new();
     let (few, enough) = ("Too few words", "您需要启用脚本才能运行此应用");
     let few = place.write("few.txt", few);
@@ -249,7 +249,7 @@ fn a_fingerprint_that_is_asked_for_is_made_of_any_text() {
 }
 
 #[test]
-fn evaluate_leaves_out_what_is_too_short_by_the_one_rule() {
+fn evaluate_skips_short_texts_by_the_common_rule() {
     let place = Place::new();
     let texts = [
         "one two three four five six seven",

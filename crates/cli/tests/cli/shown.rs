@@ -99,7 +99,7 @@ fn path_with_tool() -> std::ffi::OsString {
 }
 
 #[test]
-fn documents_show_what_is_printed_of_the_sample() {
+fn documents_show_the_printed_output_of_the_sample() {
     let place = place();
     for file in OF_SAMPLE {
         check(&place, file, Some("terms.simkeep"));
@@ -107,7 +107,7 @@ fn documents_show_what_is_printed_of_the_sample() {
 }
 
 #[test]
-fn pages_by_task_show_what_is_printed() {
+fn pages_by_task_show_the_printed_output() {
     for file in BY_TASK {
         let place = Place::new();
         for example in fs::read_dir(root().join("examples")).unwrap() {
@@ -142,7 +142,7 @@ fn omitted_lines_are_distinguished_from_different_lines() {
 
 /// The commands of the README, from a clone with the tool installed: each runs.
 #[test]
-fn the_readme_is_followed_word_for_word() {
+fn readme_commands_run_verbatim() {
     let text = text_of("README.md");
     let section = text.split("## Look around").nth(1).unwrap().split("\n## ").next().unwrap();
     let blocks = section.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
@@ -196,7 +196,7 @@ fn picture() -> String {
 }
 
 #[test]
-fn the_picture_of_a_report_is_that_of_the_sample() {
+fn picture_of_the_report_matches_the_sample() {
     let shown = text_of(PICTURE);
     assert!(shown.len() < 60 << 10);
     let how =

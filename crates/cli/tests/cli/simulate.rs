@@ -31,7 +31,7 @@ fn crawl() -> String {
 }
 
 #[test]
-fn the_pages_of_a_store_are_crawled_again() {
+fn pages_of_a_store_are_crawled_again() {
     let place = Place::with(&crawl());
     let args = ["simulate", "--every", "5d", "--policy", "value", "--policy", "uniform", "--json"];
     let objects = super::objects(&place.done(&args));
@@ -55,7 +55,7 @@ fn the_pages_of_a_store_are_crawled_again() {
 }
 
 #[test]
-fn a_seed_names_the_pages_that_change_by_chance() {
+fn seed_determines_the_simulated_pages() {
     let place = Place::new();
     let args =
         ["simulate", "--random", "by-host", "--days", "60", "--seeds", "2", "--every", "14d"];
@@ -73,7 +73,7 @@ fn a_seed_names_the_pages_that_change_by_chance() {
 }
 
 #[test]
-fn freshness_is_drawn_by_the_number_of_visits() {
+fn freshness_is_plotted_by_the_number_of_visits() {
     let place = Place::new();
     let file = place.file("freshness.svg");
     let args = ["simulate", "--random", "by-host", "--days", "30", "--seeds", "1", "--plot"];
@@ -89,7 +89,7 @@ fn freshness_is_drawn_by_the_number_of_visits() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_said() {
+fn invalid_simulations_are_refused() {
     let place = Place::with(&line("a", 0, 1));
     let ran = place.run(&["simulate"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));

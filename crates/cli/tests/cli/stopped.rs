@@ -31,7 +31,7 @@ fn is_ignored(number: i32) -> bool {
 }
 
 #[test]
-fn what_was_answered_is_stored_when_a_signal_ends_it() {
+fn answered_records_are_stored_on_a_signal() {
     for (number, code) in [(libc::SIGTERM, 143), (libc::SIGINT, 130), (libc::SIGHUP, 129)] {
         if is_ignored(number) {
             eprintln!("skipped: signal {number} is ignored here");
@@ -90,7 +90,7 @@ fn urls<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_was_answered_is_stored_when_a_signal_comes_in_the_middle() {
+fn answered_records_are_stored_on_a_signal_midway() {
     for durability in ["end", "group"] {
         for n in 0..deep(100) {
             let mut choice = choice(n);
@@ -107,7 +107,7 @@ fn what_was_answered_is_stored_when_a_signal_comes_in_the_middle() {
 }
 
 #[test]
-fn what_was_answered_is_stored_though_nobody_reads_the_next_answers() {
+fn answered_records_are_stored_even_if_nobody_reads_on() {
     let place = Place::new();
     let mut child = begin(&place, &["--durability", "end", "--group-size", "1"]);
     let mut stdin = child.stdin.take().unwrap();
@@ -133,7 +133,7 @@ fn what_was_answered_is_stored_though_nobody_reads_the_next_answers() {
 }
 
 #[test]
-fn a_signal_that_is_ignored_stays_so() {
+fn ignored_signal_stays_ignored() {
     let place = Place::new();
     let mut command = Command::new("sh");
     let words = "trap '' HUP; exec \"$0\" ingest - --outcomes";

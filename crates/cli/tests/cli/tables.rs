@@ -10,7 +10,7 @@ fn run(place: &Place, args: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_table_has_a_header_line_unless_it_is_left_out() {
+fn table_has_a_header_line_unless_suppressed() {
     let place = Place::with(CRAWL);
     let terms = "https://example.com/terms";
     for (args, columns) in [
@@ -36,7 +36,7 @@ fn a_table_has_a_header_line_unless_it_is_left_out() {
 }
 
 #[test]
-fn an_empty_table_is_its_header_line() {
+fn empty_table_has_only_its_header_line() {
     let place = Place::with(CRAWL);
     let diff = ["diff", "--since", "2030-01-01"];
     assert_eq!(run(&place, &diff).out, "verdict  bits  priority  URL\n");

@@ -7,7 +7,7 @@ use super::*;
 use simkeep::{Observation, Scope};
 
 #[test]
-fn the_last_operations_are_printed_in_order() {
+fn last_operations_are_printed_in_order() {
     let place = Place::with(CRAWL);
     let lines = place.done(&["tail", "-n", "7"]);
     let expected = "\
@@ -37,7 +37,7 @@ fn squeezed(lines: &str) -> String {
 }
 
 #[test]
-fn an_operation_has_the_keys_of_a_history() {
+fn operation_has_the_keys_of_a_history() {
     let place = Place::with(CRAWL);
     place.open().forget(Scope::Url("https://example.org/")).unwrap();
     place.open().forget(Scope::Prefix("docs.example.com".parse().unwrap())).unwrap();
@@ -69,7 +69,7 @@ fn an_operation_has_the_keys_of_a_history() {
 }
 
 #[test]
-fn it_is_said_from_which_operation_on_there_are_any() {
+fn tail_reports_the_first_available_operation() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
     let ran = place.run(&["tail"]);

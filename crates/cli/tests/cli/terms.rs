@@ -34,7 +34,7 @@ fn repeated_visits_are_not_stored_twice() {
 }
 
 #[test]
-fn an_epoch_in_an_input_keeps_the_role_it_has_and_what_it_takes_over_is_said() {
+fn input_epoch_keeps_its_role_and_takeover_is_reported() {
     let line = r#"{"url":"http://a/","t":9,"fingerprint":"00000000000000ff","epoch":"x"}"#;
     let roles = |place: &Place| -> Vec<Value> {
         let epochs = place.run(&["epoch", "list", "--json"]).objects();
@@ -74,7 +74,7 @@ fn an_epoch_in_an_input_keeps_the_role_it_has_and_what_it_takes_over_is_said() {
 }
 
 #[test]
-fn the_bands_of_an_epoch_are_given_shown_and_kept() {
+fn epoch_bands_are_set_shown_and_kept() {
     let place = Place::new();
     let begin = ["epoch", "begin", "--minor", "1", "--moderate", "4", "--json"];
     let bands = |object: &Value| (object["minor"].as_u64(), object["moderate"].as_u64());

@@ -162,7 +162,7 @@ fn same_on_all(place: &Place, args: &[&str], files: &[String]) -> (Ran, String) 
 }
 
 #[test]
-fn ingest_and_load_find_the_same_on_any_number_of_threads() {
+fn ingest_and_load_give_the_same_with_any_threads() {
     let place = Place::new();
     let files = crawl(&place);
     let (ran, export) = same_on_all(&place, &["ingest"], &files);
@@ -179,7 +179,7 @@ fn ingest_and_load_find_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn what_stops_at_a_broken_record_stops_at_that_very_one() {
+fn strict_reading_stops_at_the_first_broken_record() {
     let place = Place::new();
     let line = |number: usize| match number {
         3333 => "broken\n".to_owned(),
@@ -199,7 +199,7 @@ fn what_stops_at_a_broken_record_stops_at_that_very_one() {
 }
 
 #[test]
-fn tables_and_fingerprints_are_the_same_on_any_number_of_threads() {
+fn tables_and_fingerprints_are_the_same_with_any_threads() {
     let place = Place::new();
     let files = crawl(&place);
     let mut pages: Vec<String> = (0..300).map(|n| place.file(&format!("pages/{n}.html"))).collect();
@@ -249,7 +249,7 @@ fn tables_and_fingerprints_are_the_same_on_any_number_of_threads() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn one_thread_is_one_thread_and_more_are_as_many() {
+fn thread_option_sets_the_number_of_threads() {
     let place = Place::new();
     // Who reads one waits for a writer.
     let pipes = ["one", "two", "three", "four"].map(|name| place.file(name));
@@ -273,7 +273,7 @@ fn one_thread_is_one_thread_and_more_are_as_many() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_it() {
+fn closed_pipe_ends_the_tool() {
     let place = Place::new();
     let mut crawl = Crawl::new(5);
     for number in 0..400 {
@@ -293,7 +293,7 @@ fn a_reader_that_has_seen_enough_ends_it() {
 }
 
 #[test]
-fn files_that_are_named_are_not_all_open_at_once() {
+fn named_files_are_not_all_open_at_once() {
     let place = Place::new();
     let page = |i: u32| place.write(&format!("pages/{i}"), format!("page {i}"));
     let pages: Vec<String> = (0..400).map(page).collect();

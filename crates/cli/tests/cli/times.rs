@@ -22,7 +22,7 @@ fn times(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn archives_have_no_captures_from_before_1990() {
+fn archive_captures_before_1990_are_refused() {
     let place = Place::new();
     let warcs = ["1970-01-01T00:00:00Z", "1989-12-31T23:59:59Z", "19700101000000", "1985"];
     let warcs: String = warcs.iter().map(|date| warc("http://a/", date, "", "x")).collect();
@@ -45,7 +45,7 @@ fn archives_have_no_captures_from_before_1990() {
 }
 
 #[test]
-fn a_last_modified_later_than_its_answer_is_dropped() {
+fn last_modified_after_its_response_is_dropped() {
     let place = Place::new();
     let (visit, day) = ("2024-05-02T12:00:00Z", "2024-05-02T11:00:00Z");
     let http = |time: &str| {
@@ -119,7 +119,7 @@ fn eight_digits_are_a_date() {
 }
 
 #[test]
-fn a_visit_later_than_the_clock_allows_is_refused_and_counted() {
+fn visit_beyond_the_clock_tolerance_is_refused_and_counted() {
     for verb in [&["ingest", "-"][..], &["load", "-", "--skip-broken"]] {
         let place = Place::new();
         let lines = gone("http://a/good", "2024-01-02T00:00:00Z")
@@ -158,7 +158,7 @@ fn a_visit_later_than_the_clock_allows_is_refused_and_counted() {
 }
 
 #[test]
-fn a_clock_behind_the_store_is_named_and_refuses_nothing() {
+fn clock_behind_the_store_warns_and_refuses_nothing() {
     let place = Place::with(&gone("http://a/", "2024-01-01"));
     let lines = gone("http://b/", "2024-01-05");
     let ran = place.run_with_input(&["ingest", "-", "--now", "1970-01-01", "--json"], &lines);

@@ -31,7 +31,7 @@ fn pages() -> impl Iterator<Item = (String, String, usize)> {
 }
 
 #[test]
-fn what_distances_mean_is_measured_on_versions_of_pages() {
+fn distances_are_calibrated_on_versions_of_pages() {
     let place = Place::new();
     let mut lines = String::new();
     for (page, (before, after, _)) in pages().enumerate() {
@@ -90,7 +90,7 @@ fn what_distances_mean_is_measured_on_versions_of_pages() {
 }
 
 #[test]
-fn the_words_that_changed_are_shown_by_distance() {
+fn changed_words_are_shown_by_distance() {
     let place = Place::new();
     let of_page = |(page, (before, after, _)): (usize, (String, String, usize))| {
         line(page, &before, "start") + &line(page, &after, "change")
@@ -120,7 +120,7 @@ fn the_words_that_changed_are_shown_by_distance() {
 }
 
 #[test]
-fn lines_that_are_no_versions_are_named() {
+fn invalid_version_lines_are_named() {
     let place = Place::new();
     let good = line(1, &version(1, 0, 0), "start");
     for (bad, why) in [

@@ -18,7 +18,7 @@ fn stale() -> Place {
 }
 
 #[test]
-fn verbs_of_one_epoch_count_the_pages_without_a_fingerprint_in_it() {
+fn verbs_count_pages_without_a_fingerprint_in_their_epoch() {
     let place = stale();
     let said = format!("2 pages have no fingerprint in {STRICT}, and took no part");
     let near = ["near", "--url", "https://example.com/4"];
@@ -57,7 +57,7 @@ fn verbs_of_one_epoch_count_the_pages_without_a_fingerprint_in_it() {
 }
 
 #[test]
-fn a_search_in_a_store_of_one_epoch_counts_nothing() {
+fn search_in_a_store_of_one_epoch_counts_nothing() {
     let place = Place::with(&(page(1) + &page(2)));
     place.ingest(r#"{"url":"https://example.com/short","t":1,"text":"Not found"}"#);
     let near = place.run(&["near", "--url", "https://example.com/1", "--json"]);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_wrong_line_is_answered_with_the_right_one() {
+fn wrong_command_line_suggests_the_right_one() {
     let place = Place::with(CRAWL);
     for (line, hint) in [
         ("store stats", "Write: simkeep stats store"),

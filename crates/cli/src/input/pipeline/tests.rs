@@ -38,7 +38,7 @@ fn take_all<T: Send>(
 }
 
 #[test]
-fn results_come_in_order_however_long_each_takes() {
+fn results_come_in_order_regardless_of_duration() {
     // Some chunks take long, and some have no result, or several.
     let work = |Numbered(number, _): Numbered, results: &mut Results<usize>| {
         if number.is_multiple_of(7) {
@@ -59,7 +59,7 @@ fn results_come_in_order_however_long_each_takes() {
 }
 
 #[test]
-fn one_thread_does_everything_itself() {
+fn one_thread_does_all_work_itself() {
     let own = thread::current().id();
     let work = move |_: Numbered, results: &mut Results<()>| {
         assert_eq!(thread::current().id(), own);
@@ -71,7 +71,7 @@ fn one_thread_does_everything_itself() {
 }
 
 #[test]
-fn what_is_in_flight_is_bounded_however_slow_its_taker() {
+fn work_in_flight_is_bounded_for_slow_consumers() {
     const CHUNK_BYTES: usize = 1 << 20;
     for many in [1, 10] {
         let (cut, taken) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -101,7 +101,7 @@ fn what_is_in_flight_is_bounded_however_slow_its_taker() {
 }
 
 #[test]
-fn giants_are_worked_on_one_at_a_time() {
+fn giant_chunks_are_processed_one_at_a_time() {
     static AT_WORK: AtomicUsize = AtomicUsize::new(0);
     let work = |_: Numbered, results: &mut Results<()>| {
         assert_eq!(AT_WORK.fetch_add(1, Ordering::SeqCst), 0);
@@ -116,7 +116,7 @@ fn giants_are_worked_on_one_at_a_time() {
 }
 
 #[test]
-fn a_thread_that_panics_is_an_error_and_no_wait() {
+fn panicking_thread_is_an_error_and_not_a_hang() {
     let crew = Crew { threads: 3, live: true };
     let mut pipeline = Pipeline::<_, ()>::start(parts(2, 9, 1), crew, |shared| {
         shared.serve(&mut |Numbered(number, _), _| assert!(number < 5, "on purpose"));
@@ -132,7 +132,7 @@ fn a_thread_that_panics_is_an_error_and_no_wait() {
 }
 
 #[test]
-fn what_nobody_takes_any_more_is_not_gone_on_with() {
+fn dropped_pipeline_stops_its_threads() {
     let crew = Crew { threads: 4, live: false };
     let work = |_: Numbered, results: &mut Results<()>| results.push((), 1 << 20);
     let mut pipeline =

@@ -96,7 +96,7 @@ mod tests {
 
     /// An export is read back by `load`, and so is what is printed in its keys.
     #[test]
-    fn an_entry_is_written_as_in_an_export() {
+    fn entry_is_written_as_in_an_export() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options::default().epoch("é \"e\"".into());
         let store = Store::create(dir.path().join("s"), options).unwrap();

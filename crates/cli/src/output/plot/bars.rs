@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_very_many_bars_the_longest_are_drawn_and_the_others_counted() {
+    fn longest_bars_are_drawn_and_the_others_counted() {
         let name = |number: usize| format!("{number}{}", "ä".repeat(100));
         let row = |number: usize| (name(number), number as f64, number.to_string());
         let rows: Vec<_> = (0..1041).map(row).collect();

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_names_are_cut_and_many_rows_have_strokes_of_their_own() {
+    fn long_names_are_shortened_and_each_row_has_its_stroke() {
         assert_eq!(short(&"ä".repeat(40)), format!("{}…", "ä".repeat(28)));
         assert_eq!(short("near"), "near");
         let strokes: std::collections::HashSet<_> = (0..32).map(stroke).collect();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_is_escaped_and_where_it_should_be() {
+    fn drawn_text_is_escaped_and_placed() {
         let axis = |ticks: [f64; 3]| Axis(ticks.map(|tick| (tick, tick.to_string())).into());
         let panel = |points: Vec<(f64, f64)>| Panel {
             title: "one",

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_reach_the_largest() {
+    fn ticks_are_round_and_reach_the_maximum() {
         assert_eq!(round(1.0), [0.0, 0.25, 0.5, 0.75, 1.0]);
         assert_eq!(round(878.0), [0.0, 250.0, 500.0, 750.0, 1000.0]);
         assert_eq!(round(7.0), [0.0, 2.0, 4.0, 6.0, 8.0]);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn tick_labels_are_short() {
         let shown = [0.0, 0.25, 250.0, 9999.0, 12_500.0, 2e6, 3.5e9].map(short);
         assert_eq!(shown, ["0", "0.25", "250", "9999", "12.5 k", "2 M", "3.5 G"]);
     }

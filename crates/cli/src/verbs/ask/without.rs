@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limited_number_of_pages_is_checked_and_more_are_reported() {
+    fn limited_number_of_pages_is_checked_for_fingerprints() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
         let old = store.change_epoch();

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_may_have_a_unit() {
+    fn byte_rates_may_have_a_unit() {
         let read = ["7", "50M", "2k", "1G"].map(parse_bytes);
         assert_eq!(read, [Ok(7), Ok(50 << 20), Ok(2 << 10), Ok(1 << 30)]);
         for wrong in ["", "M", "0", "-1", "1.5M", "99999999999G", "5MB"] {

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn each_verb_has_a_schema_or_a_reason_why_not() {
+    fn each_verb_has_a_schema_or_an_exemption() {
         let mut expected = vec!["messages".to_owned()];
         verbs(&crate::Cli::command(), "", &mut expected);
         expected.sort();

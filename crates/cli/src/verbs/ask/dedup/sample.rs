@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sample_depends_on_the_seed_and_not_on_the_order() {
+    fn sample_depends_on_the_seed_and_not_the_order() {
         let urls: Vec<String> = (0..1000).map(|n| format!("https://example.com/{n}")).collect();
         let sampled = |seed: u64, backwards: bool| -> Vec<(u32, String)> {
             let mut sample = Sample::new(3, seed);
@@ -145,7 +145,7 @@ mod tests {
 
     /// Each tenth of the pages is sampled about equally often.
     #[test]
-    fn the_sample_is_fair() {
+    fn sample_is_fair() {
         let mut tenths = [0; 10];
         for seed in 0..2000 {
             let least = (0..100).min_by_key(|page| number(&format!("page {page}"), seed));

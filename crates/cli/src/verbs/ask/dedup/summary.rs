@@ -188,7 +188,7 @@ mod tests {
     use crate::output::json::Fingerprint;
 
     #[test]
-    fn texts_are_proposed_where_pages_share_a_template() {
+    fn texts_are_suggested_for_shared_templates() {
         let advised = |epoch: &str, same_host: u64, others: u64| {
             let mut summary = Summary::new(3);
             for n in 0..same_host + others {

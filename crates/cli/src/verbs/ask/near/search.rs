@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_are_complete_if_nothing_nearer_may_be_missing() {
+    fn nearest_is_complete_if_nothing_nearer_can_be_missing() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path().join("store"), Options::default()).unwrap();
         for (url, fingerprint) in [("https://a.example/", 0b1), ("https://b.example/", 0b1111)] {

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn histories_of_long_urls_are_let_go_as_soon_as_long_ones() {
+    fn long_urls_evict_cached_histories_sooner() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path(), Options::default()).unwrap();
         let mut histories = Histories::default();

@@ -43,7 +43,7 @@ mod tests {
         /// Whatever happens to a file, and whatever its times, its page has the content that it has now;
         /// and what has not changed since is known.
         #[test]
-        fn the_page_of_a_file_has_what_the_file_has_now(
+        fn page_of_a_file_has_its_current_content(
             steps in prop::collection::vec((0..4_i64, prop::option::of(0..3_u8)), 1..12),
         ) {
             let dir = tempfile::tempdir().unwrap();

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_comes_back_in_its_order() {
+    fn properties_return_in_order() {
         let given = |time, property| PropertyEntry { time, property };
         let all = [
             ("http://ä/", given(Time::from_ms_unchecked(-5), Property::Weight(1e-45.into()))),

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_curve_has_marks_where_there_is_a_figure() {
+    fn curve_has_points_where_values_exist() {
         let score = |strict, f1| Score { pairs: 1, lenient: None, strict, recall: Some(0.25), f1 };
         let hash = vec![score(None, Some(0.5)), score(Some(1.0), Some(0.75))];
         let row = Row::new("a".into(), "x".into(), Some(0), &[hash]);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn means_have_the_deviation_of_a_sample() {
+    fn means_have_the_sample_deviation() {
         assert_eq!(Mean::of(&[]), None);
         assert_eq!(Mean::of(&[0.5]), Some(Mean { mean: 0.5, deviation: None }));
         let mean = Mean::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_distance_is_the_first_with_the_highest_mean() {
+    fn best_distance_is_the_first_with_the_highest_mean() {
         let one =
             vec![score(0, None), score(1, Some(0.5)), score(2, Some(0.7)), score(3, Some(0.6))];
         let other =

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_key_for_any_two_of_six() {
+    fn any_two_of_six_words_make_a_key() {
         let keys = pairs_of(&[1, 2, 3, 4, 5, 6]);
         let distinct: std::collections::HashSet<_> = keys.iter().collect();
         assert_eq!((keys.len(), distinct.len()), (15, 15));

@@ -112,7 +112,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_said_of_a_pair_is_found_or_contradicts_itself(
+        fn truth_of_a_pair_is_found_or_contradictory(
             said in prop::collection::vec((0u32..9, 0u32..9, 0.0f64..=1.0), 0..20),
         ) {
             let of = |near: f64| Nearness { lenient: near >= 0.3, strict: near >= 0.6 };

@@ -188,12 +188,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_of_any_name_is_one_label() {
+    fn store_name_is_escaped_in_labels() {
         assert_eq!(escaped("a\"b\\c\nd"), "a\\\"b\\\\c\\\\nd");
     }
 
     #[test]
-    fn the_page_on_metrics_lists_the_gauges() {
+    fn metrics_page_lists_all_gauges() {
         let mut table = String::from("| name | labels | what it is |\n|---|---|---|\n");
         for Gauge { name, label, help, .. } in &GAUGES {
             let label = if label.is_empty() { String::new() } else { format!(", `{label}`") };

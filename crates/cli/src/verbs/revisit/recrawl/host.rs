@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_all_that_is_below_its_root() {
+    fn host_prefix_covers_everything_below_its_root() {
         for (url, expected) in [
             ("https://Example.com", Some("example.com/")),
             ("http://me@example.com:8080?q", Some("example.com:8080/")),

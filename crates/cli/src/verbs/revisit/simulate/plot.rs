@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn curves_are_where_they_should_be() {
+    fn curves_are_placed_correctly() {
         let row = |freshness| Row {
             name: "<a>".into(),
             figures: vec![Figures { freshness, ..Figures::default() }],

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mean_of_one_number_has_no_error() {
+    fn mean_of_one_number_has_no_error() {
         assert_eq!(Mean::of([2.0].into_iter()), Mean { mean: 2.0, error: None });
         assert_eq!(Mean::of([1.0, 3.0].into_iter()), Mean { mean: 2.0, error: Some(1.0) });
     }

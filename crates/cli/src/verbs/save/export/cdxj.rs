@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_no_space_but_where_it_is_cut() {
+    fn cdxj_key_contains_no_space() {
         assert_eq!(key("https://www.example.com/a b?é"), "com,example,www)/a%20b?%C3%A9");
         assert_eq!(key("urn:isbn:1"), "urn:isbn:1");
     }

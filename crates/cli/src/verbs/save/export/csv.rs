@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_spreadsheet_would_run_is_marked() {
+    fn cells_that_a_spreadsheet_would_run_are_marked() {
         for (text, expected) in [
             ("https://a.example/", "https://a.example/"),
             ("=1+1", "'=1+1"),
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cell_is_read_as_the_text_that_it_is_of(text in "[ '=+@\",;a-c-]{0,6}") {
+        fn cells_round_trip_to_their_text(text in "[ '=+@\",;a-c-]{0,6}") {
             let cell = read(&written(&text));
             prop_assert_eq!(cell.strip_prefix('\'').unwrap_or(&cell), &text);
             prop_assert!(!cell.trim_start().starts_with(['=', '+', '-', '@']), "{}", cell);

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_are_found_however_they_come() {
+    fn notes_are_found_across_regions() {
         let folder = tempfile::tempdir().unwrap();
         let notes = Notes::new(folder.path(), 3).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

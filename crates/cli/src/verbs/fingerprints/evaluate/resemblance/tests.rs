@@ -75,7 +75,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 
 proptest! {
     #[test]
-    fn exactly_the_pairs_that_resemble_each_other_are_found(
+    fn exactly_the_resembling_pairs_are_found(
         texts in texts(),
         words in 1u32..6,
         at_least in prop_oneof![Just(0.2), Just(0.5), Just(0.8), Just(1.0), 0.01f64..1.0],
@@ -88,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn what_would_take_too_many_steps_is_refused() {
+fn search_stops_at_the_step_limit() {
     let texts: Vec<String> = (0..50).map(|n| format!("a b c d e f {n}")).collect();
     let documents = named(&texts);
     let search = Search { words: 1, at_least: 0.2, block_bytes: BLOCK_BYTES, threads: 1 };
@@ -119,7 +119,7 @@ fn spelt(text: &str) -> String {
 /// Real documents, and their pairs as another tool found them, by bands of minwise hashes; next
 /// to the project, if they are available.
 #[test]
-fn real_pairs_are_those_that_another_tool_found() {
+fn real_pairs_match_another_tool() {
     let Some(folder) = beside("quality") else { return };
     let pairs = std::fs::File::open(folder.join("ota-pairs.tsv.gz")).unwrap();
     let input = Input::new([Source::Path(folder.join("ota.jsonl.zst"))]);

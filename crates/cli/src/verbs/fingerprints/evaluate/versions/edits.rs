@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_too_long_is_not_compared() {
+    fn overlong_comparisons_are_skipped() {
         let (a, b): (Vec<u32>, Vec<u32>) = ((0..200_000).collect(), (1..=200_000).rev().collect());
         assert_eq!(changed(&a, &b), None);
         let mut almost = a.clone();
@@ -128,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_many_words_are_common_as_by_the_definition(
+        fn common_words_match_the_definition(
             (a, b) in (1u32..40).prop_flat_map(|words| {
                 let text = || prop::collection::vec(0..words, 0..400);
                 (text(), text())

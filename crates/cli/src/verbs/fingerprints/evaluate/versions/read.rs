@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_that_are_too_long_for_one_run_are_each_compared_with_the_one_before() {
+    fn oversized_versions_are_compared_with_their_predecessor() {
         let long = |letter: &str| letter.repeat(RUN_BYTES / 3 - 2 * size_of::<Version>());
         let texts: Vec<String> = ["a", "b", "c", "d", "e", "f", "g"].map(long).to_vec();
         let (one, two) = (&texts[..6], &texts[3..]);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_goes_to_and_fro_changes_once() {
+    fn alternating_page_changes_once() {
         let texts = ["a", "b", "a", "b", "c", "b"].map(str::to_owned);
         let runs = runs(&[("one", &texts), ("two", &texts[..2])]);
         assert_eq!(runs.iter().flat_map(pairs).collect::<Vec<_>>(), ["ab", "bc", "ab"]);
