@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn content_types_tell_the_kind_and_the_charset() {
+    fn content_type_gives_kind_and_charset() {
         let charset = |label: &str| Some(label.to_owned());
         assert_eq!(said("text/html; charset=\"UTF-8\""), (Kind::Html, charset("UTF-8")));
         assert_eq!(said("TEXT/Plain;x=y; Charset=latin1"), (Kind::Text, charset("latin1")));
@@ -154,14 +154,14 @@ mod tests {
 
     /// An example of WHATWG *Fetch*, 3.5, "extract a MIME type".
     #[test]
-    fn the_last_valid_content_type_counts() {
+    fn last_valid_content_type_wins() {
         assert_eq!(said("image/png, text/html;charset=gbk").0, Kind::Html);
         assert_eq!(said("text/html, application/pdf").0, Kind::Binary);
         assert_eq!(said("text/html, charset=gbk, */*").0, Kind::Html);
     }
 
     #[test]
-    fn the_bytes_have_the_last_word() {
+    fn bytes_override_the_content_type() {
         assert_eq!(text(b"a\0b", "text/html"), None);
         assert_eq!(text(b"\xff\xfea\0b\0", "text/plain").as_deref(), Some("ab"));
         for label in ["UTF-16LE", "utf-16", "ucs-2", "\"unicode\""] {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn each_type_declares_its_encoding_in_its_own_way() {
+    fn each_type_declares_its_encoding() {
         let page = b"<meta charset=windows-1251>\xcf\xf0\xe8\xe2\xe5\xf2";
         assert_eq!(text(page, "text/html").as_deref(), Some("Привет"));
         assert!(text(page, "text/html;charset=utf-8").unwrap().ends_with('\u{fffd}'));

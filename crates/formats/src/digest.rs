@@ -191,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_forms_that_archives_use_are_one_digest() {
+    fn all_archive_notations_give_one_digest() {
         let whole = of(b"");
         assert_eq!(whole.to_string(), "da39a3ee5e6b4b0d3255bfef95601890");
         for form in [
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_of_all_algorithms_are_checked_to_the_last_bit() {
+    fn digests_of_all_algorithms_are_checked_in_full() {
         for form in [
             "md5:d41d8cd98f00b204e9800998ecf8427e",
             "sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709",
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_none() {
+    fn invalid_digest_is_none() {
         for text in
             ["", "sha1", "sha1:", "sha1:1112H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", "sha1:da39", "x:00"]
         {

@@ -72,27 +72,27 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_steers_a_terminal_is_written_out() {
+    fn terminal_control_characters_are_escaped() {
         assert_eq!(escape("a\x1b[31mb\r\n\t\u{9b}c"), "a\\u{1b}[31mb\\r\\n\\t\\u{9b}c");
         assert_eq!(escape("\u{202e}gpj.exe"), "\\u{202e}gpj.exe");
         assert_eq!(escape("https://пример.рф/名 \"x\""), "https://пример.рф/名 \"x\"");
     }
 
     #[test]
-    fn what_steers_a_terminal_is_written_by_its_number_in_json() {
+    fn terminal_control_characters_are_escaped_in_json() {
         let quoted = serde_json::Value::from("a\u{1b}\u{9b}é\u{202e}\u{e0001}\u{7f}").to_string();
         assert_eq!(json(&quoted), r#""a\u001b\u009bé\u202e\udb40\udc01\u007f""#);
     }
 
     #[test]
-    fn long_texts_are_cut() {
+    fn long_texts_are_shortened() {
         assert_eq!(escape(&"é".repeat(200)), "é".repeat(200));
         assert_eq!(escape(&"é".repeat(201)), "é".repeat(200) + "…");
     }
 
     proptest! {
         #[test]
-        fn json_says_the_same_when_it_is_escaped(text in any::<String>()) {
+        fn escaped_json_keeps_its_meaning(text in any::<String>()) {
             let quoted = serde_json::Value::from(text.as_str()).to_string();
             let escaped = json(&quoted);
             prop_assert!(!escaped.chars().any(is_unfit));
@@ -100,7 +100,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_unfit_is_left(text in any::<String>()) {
+        fn no_unsafe_character_is_left(text in any::<String>()) {
             prop_assert!(!escape(&text).chars().any(is_unfit));
             prop_assert!(!whole(&text).chars().any(is_unfit));
         }

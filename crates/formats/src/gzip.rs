@@ -168,14 +168,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn members_follow_each_other_and_zeros_fill_up() {
+    fn members_are_concatenated_and_trailing_zeros_ignored() {
         let file = [gz(b"one "), gz(b""), gz(b"two"), vec![0; 100]].concat();
         assert_eq!(unpack(file), (b"one two".to_vec(), vec![]));
         assert_eq!(unpack(vec![]), (vec![], vec![]));
     }
 
     #[test]
-    fn a_damaged_member_costs_itself() {
+    fn damaged_member_costs_only_itself() {
         let noise: Vec<u8> = (0..20_000u64).map(|i| (i.pow(3) >> 5 & 0xff) as u8).collect();
         let (one, two, three) = (gz(b"one "), gz(&noise), gz(b" three"));
         for at in [0, 3, 12, 1000, two.len() - 6] {
@@ -203,7 +203,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn no_file_panics_or_runs_for_ever(
+        fn no_file_panics_or_hangs(
             mut file in prop::collection::vec(any::<u8>(), 0..200),
             flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         ) {

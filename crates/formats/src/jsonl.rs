@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_with_its_digest() {
+    fn text_is_read_with_its_digest() {
         let record =
             read(r#"{"k":"start","url":"http://a/","t":1.5,"text":"a\u00e9\n","text":"b"}"#);
         let expected = Record {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_read_whatever_the_status() {
+    fn fingerprint_is_read_with_any_status() {
         let record = read(
             r#"{"t":"1970-01-01T00:00:01Z","digest":"000102030405060708090a0b0c0d0e0f","status":404,
                "fingerprint":"00000000000000fF","epoch":"mine","url":"x:"}"#,
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn content_may_have_no_fingerprint_where_an_epoch_says_so() {
+    fn null_fingerprint_needs_an_epoch() {
         let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,"fingerprint":null{rest}}}"#));
         let none = with(r#","epoch":"e","status":404"#).unwrap();
         assert_eq!(none.payload, Payload::Ready { fingerprint: None });
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_when_the_page_was_modified_and_how_much_it_weighs() {
+    fn line_gives_modification_time_and_weight() {
         let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":10,{rest}}}"#));
         for (value, expected) in
             [("7", Some(7000)), ("1.5", Some(1500)), ("\"1970-01-01\"", Some(0)), ("null", None)]
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_modified_days_after_its_visit() {
+    fn modification_after_the_visit_is_dropped() {
         let with = |modified: &str| {
             let line = r#""url":"x:","t":"2024-05-01","text":"a","modified""#;
             read(&format!("{{{line}:\"{modified}\"}}")).unwrap().modified
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_which_class_the_page_is_of() {
+    fn line_gives_the_class_of_the_page() {
         let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1,{rest}}}"#));
         for (value, expected) in
             [("0", Some(0)), ("7", Some(7)), ("4294967295", Some(u32::MAX)), ("null", None)]
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_content_says_what_was_seen() {
+    fn line_without_content_gives_the_kind_of_visit() {
         let with = |rest: &str| payload(&format!(r#"{{"url":"x:","t":-1,{rest}}}"#));
         assert_eq!(with(r#""seen":"not-modified""#), Payload::NotModified);
         assert_eq!(with(r#""seen":"gone","status":200"#), Payload::Gone);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_is_named_by_its_target() {
+    fn redirect_is_identified_by_its_target() {
         let with = |rest: &str| read(&format!(r#"{{"url":"http://a/x","t":1,{rest}}}"#));
         let digest = Digest::redirect("http://a/x", "http://a/y");
         let marked = format!(r#""seen":"redirect","digest":"{digest}""#);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_is_no_text_goes_by_its_digest() {
+    fn binary_content_is_identified_by_its_digest() {
         let with = |rest: &str| read(&format!(r#"{{"url":"x:","t":1{rest}}}"#));
         let digest = r#","digest":"000102030405060708090a0b0c0d0e0f""#;
         for rest in [r#","seen":"content""#, r#","status":200"#, r#","fingerprint":null"#] {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_be_a_question() {
+    fn line_may_be_a_question() {
         for (key, ask) in [("near", Ask::Near), ("history", Ask::History), ("latest", Ask::Latest)]
         {
             let line = format!(r#"{{"ask":"{key}","url":"x:","k":3}}"#);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_say_why() {
+    fn broken_lines_are_explained() {
         for (line, why) in [
             ("{", "EOF"),
             ("[1]", "expected an object"),
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named_by_number_and_blank_ones_ignored() {
+    fn broken_lines_are_numbered_and_blank_ones_ignored() {
         let good = r#"{"url":"x:","t":1,"text":""}"#;
         let file = format!("\u{feff}{good}\n\n{{\r\n{good}\r\nnonsense\n{good}");
         for bytes in [file.clone().into_bytes(), gz(file.as_bytes())] {
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_and_large_values_of_other_keys_cost_nothing() {
+    fn deep_values_of_other_keys_cost_nothing() {
         let deep = format!(
             r#"{{"x":{}{},"url":"x:","t":1,"text":""}}"#,
             "[".repeat(1 << 20),
@@ -430,7 +430,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_like_a_record_panics(
+        fn nothing_record_like_panics(
             values in prop::collection::vec("(url|t|text|fingerprint|digest|status|seen|epoch|role|minor|moderate)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:-]{0,33}\"|null|true|\\[\\]|\\{\\})", 0..6),
         ) {
             let line = format!("{{{}}}", values.iter().map(|v| format!("\"{v}")).collect::<Vec<_>>().join(","));

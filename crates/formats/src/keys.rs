@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found_wherever_they_lie() {
+    fn values_are_found_at_any_depth() {
         let nested = keys("id", "text", "metadata.date", None);
         let expected = Ok(("a/1".to_owned(), 1000));
         for line in [
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_neither_empty_nor_too_deep() {
+    fn empty_and_too_deep_keys_are_refused() {
         for key in ["", ".", "a.", ".a", "a..b"] {
             assert!(key.parse::<Key>().is_err(), "{key}");
         }

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_with_or_without_a_return_and_are_counted() {
+    fn line_ends_are_handled_and_lines_counted() {
         let expected = ["one", "two", "", "longer line", "last"].map(|line| Some(line.to_owned()));
         let expected: Vec<_> = (1..).zip(expected).collect();
         assert_eq!(read("one\r\ntwo\n\nlonger line\nlast", 100), expected);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_passed_over() {
+    fn overlong_line_is_skipped() {
         for (text, number) in [
             ("one\ntwo\nlonger\nlonger line\nlast", 4),
             ("longer line\n", 1),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_many_chunks_are_counted_on() {
+    fn line_numbers_continue_across_chunks() {
         let text: String = (1..=100_000).map(|number| format!("{number}\n")).collect();
         for (number, line) in read(&text, 100) {
             assert_eq!(line, Some(number.to_string()));

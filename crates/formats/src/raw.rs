@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_all_there_is_however_long_and_packed() {
+    fn all_lines_are_read_at_any_length_and_compression() {
         let long = "x".repeat(600_000);
         for text in [
             "".to_owned(),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_two_keys_more_and_nothing_else() {
+    fn mark_adds_exactly_two_keys() {
         let line = b" {\"id\":1,\"x\":{\"}\":[]}} \r\n";
         let marked = marked(line, "a\"\u{202e}", 3).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&marked).unwrap();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_what_loading_finds() {
+    fn name_is_the_one_that_loading_uses() {
         let keys = Keys { url: "meta.id".parse().unwrap(), ..Keys::default() };
         let name = |line: &str, keys: &Keys| {
             let name = super::name(line.as_bytes(), keys).map_err(drop)?;

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_their_line() {
         let (a, b) = (r#"{"under":"a.example"}"#, r#"{"under":"b.example"}"#);
         for (line, why) in [
             ("{", "EOF"),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_not_kept() {
+    fn overlong_line_is_not_buffered() {
         let said = read(format!("{a}\n{{\"under\":\"{}\"}}\n", "x".repeat(1 << 20), a = "{}"));
         assert_eq!(said.unwrap_err(), "test, line 2: it is longer than 65536 bytes");
         let deep = format!("{{\"under\":{}}}", "[".repeat(60_000));
@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_like_a_rule_panics(
+        fn nothing_rule_like_panics(
             pairs in prop::collection::vec("\"(under|min|max|weight|per_host|policy)\":(-?[0-9]{1,20}(\\.[0-9])?|\"[a-z0-9:./,]{0,20}\"|null|\\{\\})", 0..6),
         ) {
             let _ = read(format!("{{{}}}", pairs.join(",")));

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_for_an_answer_to_the_first_line_is_not_asked_for_more() {
+    fn interactive_input_is_recognized_by_its_first_line() {
         struct Waits;
         impl std::io::Read for Waits {
             fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_tells_the_kind() {
+    fn kind_follows_from_the_content() {
         let long = format!("{{\"text\":\"{}", " ".repeat(SNIFFED_BYTES));
         for (bytes, expected) in [
             ("WARC/1.0\r\n", Kind::Warc),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_helps_where_the_start_is_broken() {
+    fn file_name_decides_if_the_start_is_broken() {
         let named = |bytes: &str, name: &str| kind(&mut stream(bytes), Some(OsStr::new(name)));
         assert_eq!(named("?WARC/1.0", "x.warc"), Kind::Warc);
         assert_eq!(named("{\n", "x.JSONL"), Kind::JsonLines);

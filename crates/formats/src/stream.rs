@@ -341,7 +341,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn lines_end_with_or_without_a_return_and_are_cut_at_the_limit() {
+    fn line_ends_are_handled_and_long_lines_cut() {
         let mut stream = stream("one\r\ntwo\n\nlonger line\nlast");
         let mut line = Vec::new();
         let mut all = Vec::new();
@@ -362,7 +362,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_packed_twice_is_read_up_to_a_limit() {
+    fn doubly_compressed_input_is_read_up_to_a_limit() {
         let packed = gz(&gz(&[b'x'; 1000]));
         for (max, why) in [(1000, None), (1001, None), (999, Some("more than 999 bytes"))] {
             let again = stream(packed.as_slice()).unpacked_again(max, ZstdWindow::default());

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn each_half_of_a_character_without_the_other_is_replaced() {
+    fn each_lone_surrogate_is_replaced() {
         for (escaped, text) in [
             (r"a\ud83d", "a\u{fffd}"),
             (r"a\uD83D b", "a\u{fffd} b"),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_them_is_not_copied() {
+    fn line_without_lone_surrogates_is_not_copied() {
         for line in ["", "\\", "\\u", "\\ud8", r#"{"a":"\u00e9\ud83d\ude00\\ud83d"}"#, "{\"a\":1}"]
         {
             assert!(matches!(with_whole_characters(line.as_bytes()), Cow::Borrowed(_)), "{line}");
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn strings_say_what_they_say_unit_by_unit(
+        fn strings_keep_their_other_code_units(
             parts in prop::collection::vec(
                 prop_oneof![
                     "\\\\u[dD][89abAB][0-9a-f]{2}",
@@ -136,7 +136,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_panic_and_none_are_added(line in "(\\\\|u|d|8|c|[^a]){0,40}") {
+        fn no_bytes_panic_and_length_is_kept(line in "(\\\\|u|d|8|c|[^a]){0,40}") {
             prop_assert_eq!(with_whole_characters(line.as_bytes()).len(), line.len());
         }
     }

@@ -15,7 +15,7 @@ fn read(path: &Path) -> Vec<Item> {
 }
 
 #[test]
-fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
+fn folder_files_are_pages_and_archives_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {
         let file = fs::File::create(folder.path().join(name)).unwrap();
@@ -66,7 +66,7 @@ fn a_folder_is_a_page_for_each_file_and_archives_are_opened() {
 }
 
 #[test]
-fn files_named_directly_are_what_they_hold() {
+fn named_files_are_read_by_their_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
     fs::write(&path, gz(b"{\"url\":\"x:\",\"t\":1,\"text\":\"line\"}\n")).unwrap();
@@ -84,7 +84,7 @@ fn files_named_directly_are_what_they_hold() {
 }
 
 #[test]
-fn a_page_beyond_the_limit_is_broken() {
+fn oversized_page_is_broken() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long");
     let bytes = vec![b'x'; usize::try_from(RECORD_BYTES_MAX).unwrap() + 1];
@@ -135,7 +135,7 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn archives_of_others_are_read_as_far_as_they_are_sound() {
+fn real_archives_are_read_as_far_as_sound() {
     let Some(folder) = shared("warc") else { return };
     // Kind, start of the digest and URL of each record, and the number of broken ones, determined
     // by hand. Equal digests show that revisits match their originals.
@@ -220,7 +220,7 @@ fn archives_of_others_are_read_as_far_as_they_are_sound() {
 }
 
 #[test]
-fn json_lines_of_others_are_read_whole() {
+fn real_json_lines_are_read_completely() {
     let Some(path) = shared("peps.jsonl.zst") else { return };
     let mut kinds = BTreeMap::new();
     for item in read(&path) {
@@ -240,7 +240,7 @@ fn json_lines_of_others_are_read_whole() {
 
 /// `cargo test` builds the example together with the tests.
 #[test]
-fn the_example_finds_copies_and_near_duplicates_in_a_folder_of_archives() {
+fn example_finds_copies_and_near_duplicates_in_archives() {
     let page = |url: &str, html: &str| {
         let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}");
         format!(

@@ -284,7 +284,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn times_are_read_in_all_their_forms() {
+    fn all_forms_of_time_are_read() {
         assert_eq!(parse("1970-01-01T00:00:01Z"), Some(1000));
         assert_eq!(parse("1970-01-01T01:00:00.0019+01:00"), Some(1));
         assert_eq!(parse("1969-12-31T23:59:59.999Z"), Some(-1));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_http_are_read_in_all_three_forms_and_near_them() {
+    fn all_forms_of_http_dates_are_read() {
         let expected = parse("1994-11-06T08:49:37Z");
         for text in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_of_http_is_none() {
+    fn invalid_http_date_is_none() {
         for text in [
             "",
             "0",
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_digits_that_are_a_date_are_that_date() {
+    fn eight_digits_are_read_as_a_date() {
         for (whole, date) in [
             (20_240_501, "2024-05-01"),
             (20_240_229, "2024-02-29"),
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_of_arc_archives_may_lack_a_time_of_day() {
+    fn arc_dates_may_lack_a_time_of_day() {
         assert_eq!(arc("20000115"), parse("2000-01-15"));
         assert_eq!(arc("200001151230"), parse("2000-01-15T12:30Z"));
         assert_eq!(arc("20000115123059"), parse("2000-01-15T12:30:59Z"));
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn no_capture_is_from_before_the_web() {
+    fn capture_before_1990_is_refused() {
         let read = |text| captured("the date", text, arc);
         assert_eq!(read("19900101"), Ok(WEB_BEGAN));
         assert_eq!(read("19891231"), Err("the date is \"19891231\", before 1990".to_owned()));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_modified_after_it_was_answered_with() {
+    fn modification_after_the_response_is_dropped() {
         let [day, visit] = [MS_PER_DAY, WEB_BEGAN + 1000 * MS_PER_DAY];
         let before = |modified: i64, date: Option<i64>| {
             is_modified_before(visit + modified, date.map(|date| visit + date), visit)
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn invalid_time_is_none() {
         for text in [
             "",
             "yesterday",
@@ -443,7 +443,7 @@ mod tests {
         }
 
         #[test]
-        fn no_words_of_a_date_panic(
+        fn no_date_like_text_panics(
             words in prop::collection::vec("[0-9]{0,5}|[a-z]{0,5}|Jan|Mon|08:49:37|é", 0..9),
         ) {
             http(&words.join(" "));

@@ -152,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn only_urls_of_files_below_a_folder_are_such() {
+    fn only_canonical_file_urls_below_a_folder_are_paths() {
         for rest in ["", "/a", "a/", "a//b", "./a", "a/..", "..", "a%2fb", "%41", "a b", "%", "%4"]
         {
             assert_eq!(file_below(rest), None, "{rest}");
@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_path_below_a_folder_is_found_by_its_url(
+        fn path_below_a_folder_round_trips_through_its_url(
             parts in prop::collection::vec(prop::collection::vec(1..=255_u8, 1..6), 1..4),
         ) {
             let path = parts.join(&b'/');
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_that_no_store_takes_are_named() {
+    fn invalid_urls_are_refused() {
         assert!(check("https://example.com/ä b").is_ok());
         assert!(check("").is_err());
         assert!(check("http://a\nb/").is_err());
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_named_by_their_bytes() {
+    fn file_urls_encode_path_bytes() {
         let path = Path::new(std::ffi::OsStr::from_bytes(b"/a b/\xc3\xa9\xff%?#.txt"));
         assert_eq!(of_file(path), "file:///a%20b/%C3%A9%FF%25%3F%23.txt");
     }

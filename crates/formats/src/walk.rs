@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_come_in_order_and_links_are_not_followed() {
+    fn files_come_in_order_and_symlinks_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["b/2", "b/10", "a.txt", "c", "b.d"] {
             let path = folder.path().join(path);

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_back_to_what_it_holds() {
+    fn window_goes_back_within_its_buffer() {
         let bytes: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
         let mut window = window(bytes.clone());
         io::copy(&mut (&mut window).take(700_000), &mut io::sink()).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn it_seeks_over_its_buffer_ends() {
+    fn window_searches_across_buffer_ends() {
         for at in [0, 5, BUFFER_BYTES - 2, BUFFER_BYTES, 3 * BUFFER_BYTES - 1] {
             let mut bytes = vec![b'.'; at];
             bytes.extend(b"needle..");

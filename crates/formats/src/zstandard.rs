@@ -303,14 +303,14 @@ mod tests {
     }
 
     #[test]
-    fn frames_follow_each_other_and_some_are_skipped() {
+    fn frames_are_concatenated_and_skippable_ones_skipped() {
         let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
         let file = [pack(b"one "), skippable, pack(b""), pack(b"two")].concat();
         assert_eq!(unpack(file), (b"one two".to_vec(), vec![]));
     }
 
     #[test]
-    fn a_frame_to_be_skipped_that_is_longer_than_its_file_is_damaged() {
+    fn truncated_skippable_frame_is_damaged() {
         let skippable = [&[0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 1][..], b"xyz"].concat();
         for start in [pack(b"one "), vec![]] {
             let (out, errors) = unpack([start.clone(), skippable.clone()].concat());
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn long_windows_are_read_where_they_are_allowed() {
+    fn long_windows_are_read_if_allowed() {
         let bytes: Vec<u8> = (0..2_000_000u64).map(|i| (i.pow(3) >> 7 & 0xff) as u8).collect();
         let packed = |log| {
             let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_of_a_frame_of_one_segment_is_its_content() {
+    fn window_of_a_single_segment_frame_is_its_content() {
         let header = |descriptor: u8, rest: &[u8]| [&FRAME[..], &[descriptor], rest].concat();
         assert_eq!(window_bytes(&header(0x20, &[7])), Some(7));
         assert_eq!(window_bytes(&header(0x61, &[9, 1, 2])), Some(256 + 0x201));
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dictionary_in_the_first_frame_is_used() {
+    fn dictionary_in_the_first_frame_is_used() {
         let dictionary = b"the quick brown fox jumps over the lazy dog and so on".repeat(4);
         let mut first = vec![0x5d, 0x2a, 0x4d, 0x18];
         first.extend(u32::try_from(dictionary.len()).unwrap().to_le_bytes());
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_frame_costs_itself() {
+    fn damaged_frame_costs_only_itself() {
         let noise: Vec<u8> = (0..20_000u64).map(|i| (i.pow(3) >> 5 & 0xff) as u8).collect();
         let (one, two, three) = (pack(b"one "), pack(&noise), pack(b" three"));
         for at in [0, 4] {
@@ -388,7 +388,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_file_panics_or_runs_for_ever(
+        fn no_file_panics_or_hangs(
             mut file in prop::collection::vec(any::<u8>(), 0..200),
             flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         ) {

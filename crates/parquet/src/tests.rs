@@ -65,7 +65,7 @@ fn class_of(time: i64) -> Option<u32> {
 }
 
 #[test]
-fn what_was_written_is_read_over_several_row_groups() {
+fn written_rows_are_read_across_row_groups() {
     let expected = test_rows(300_000);
     let bytes = written(&expected);
     let text = |text: &Option<String>| text.clone().map_or(Value::Null, Value::Text);
@@ -119,12 +119,12 @@ fn digests_are_sixteen_bytes_and_epochs_have_a_dictionary() {
 }
 
 #[test]
-fn a_table_without_rows_is_one() {
+fn empty_table_is_valid() {
     assert_eq!(read(&written(&[]), ["url", "text", "time"]), Ok(Vec::new()));
 }
 
 #[test]
-fn long_urls_end_a_group_early() {
+fn long_urls_end_a_row_group_early() {
     use parquet::file::reader::FileReader as _;
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes).unwrap();
@@ -149,7 +149,7 @@ fn missing_and_unsuitable_columns_are_reported() {
 
 /// A damaged file is refused, or some of it is read. It does not take long, or much memory.
 #[test]
-fn a_file_that_is_damaged_or_cut_anywhere_harms_nobody() {
+fn damaged_or_truncated_file_is_harmless() {
     let expected = test_rows(300);
     let bytes = written(&expected);
     let columns = ["url", "epoch", "time"];
@@ -176,7 +176,7 @@ fn a_file_that_is_damaged_or_cut_anywhere_harms_nobody() {
 }
 
 #[test]
-fn sizes_that_cannot_be_are_not_believed() {
+fn impossible_sizes_are_refused() {
     let mut bytes = written(&test_rows(10));
     let len = bytes.len();
     bytes[len - 8..len - 4].copy_from_slice(&u32::MAX.to_le_bytes());

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn both_versions_are_read_and_urls_may_have_spaces() {
+    fn both_arc_versions_and_urls_with_spaces_are_read() {
         let file = [
             DESCRIPTION,
             &record("http://a/", "text/plain", "one"),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_record_costs_itself() {
+    fn broken_record_costs_only_itself() {
         let good = record("http://a/", "text/plain", "one");
         for broken in [
             "http://x/ 192.0.2.1 20200101000000 text/html -1\n\n",
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_are_passed_over() {
+    fn other_protocols_are_skipped() {
         let file = [DESCRIPTION, "dns:a 192.0.2.1 20200101000000 text/dns 3\nabc\n"].concat();
         assert_eq!(read(file)[1], Item::Passed("dns"));
     }
 
     proptest! {
         #[test]
-        fn no_file_panics_or_runs_for_ever(
+        fn no_file_panics_or_hangs(
             edits in prop::collection::vec(
                 (any::<prop::sample::Index>(), 0..20usize, prop::collection::vec(any::<u8>(), 0..20)),
                 0..6,

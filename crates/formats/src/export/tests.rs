@@ -56,7 +56,7 @@ fn says(item: &Item) -> Option<&Says> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn export_round_trips() {
     let export = export();
     let text = String::from_utf8(export.clone()).unwrap();
     assert!(!text.contains(|c| c != '\n' && super::super::escape::is_unfit(c)), "{text}");
@@ -92,7 +92,7 @@ fn is_refused(lines: &[u8]) -> bool {
 }
 
 #[test]
-fn an_export_that_is_cut_anywhere_is_refused() {
+fn export_truncated_anywhere_is_refused() {
     let export = export();
     assert!(!is_refused(&export) && !is_refused(&export[..export.len() - 1]));
     for len in 1..export.len() - 1 {
@@ -101,7 +101,7 @@ fn an_export_that_is_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn lines_that_are_missing_doubled_or_swapped_with_the_ends_are_refused() {
+fn export_with_missing_or_repeated_lines_is_refused() {
     let export = export();
     let lines: Vec<&[u8]> = export.split_inclusive(|b| *b == b'\n').collect();
     for nth in 0..lines.len() {
@@ -131,7 +131,7 @@ fn lines_that_are_missing_doubled_or_swapped_with_the_ends_are_refused() {
 
 proptest! {
     #[test]
-    fn a_line_of_an_export_may_be_anything(
+    fn no_line_of_an_export_panics(
         key in prop_oneof![Just("simkeep"), Just("epoch"), Just("base64"), Just("url"), Just("x")],
         value in prop_oneof![Just("1"), Just("\"end\""), Just("null"), Just("[]"), Just("\"AAAA\"")],
         more in "(,\"(table|at|of|lines|begun|minor|t|seen|weight|class)\":(1|-1|\"1970\"|null|\\{\\})){0,4}",
@@ -148,7 +148,7 @@ proptest! {
 
 /// A table has one encoding only, so that two exports of a store are equal byte for byte.
 #[test]
-fn a_table_whose_base64_is_padded_or_spelled_otherwise_is_refused() {
+fn non_canonical_base64_of_a_table_is_refused() {
     let is_table = |text: &str| {
         let part = "{\"table\":\"0000000000000001\",\"offset\":0,\"table_bytes\":9";
         let export = "{\"simkeep\":\"export\",\"version\":1}";

@@ -13,7 +13,7 @@ fn entity(headers: &str, body: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 #[test]
-fn headers_of_all_writers_are_read() {
+fn http_headers_of_all_servers_are_read() {
     for text in [
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nbody",
         "HTTP/1.0 200\ncontent-type:text/html\n\nbody",
@@ -49,7 +49,7 @@ fn content_types_are_joined() {
 }
 
 #[test]
-fn a_header_may_have_any_number_of_lines() {
+fn header_may_have_any_number_of_lines() {
     let many = "X-More: and more\r\n".repeat(50_000);
     let text = format!("HTTP/1.1 200 OK\r\n{many}Content-Type: text/html\r\n\r\nbody");
     let head = head(text.as_bytes(), false).unwrap().unwrap();
@@ -57,7 +57,7 @@ fn a_header_may_have_any_number_of_lines() {
 }
 
 #[test]
-fn chunks_are_joined_and_a_body_without_them_is_left() {
+fn chunks_are_joined_and_other_bodies_kept() {
     let chunked = "Transfer-Encoding: chunked";
     assert_eq!(entity(chunked, b"4\r\nWiki\r\n5;x=y\r\npedia\r\n0\r\n\r\n").unwrap(), b"Wikipedia");
     assert_eq!(entity(chunked, b"4\r\nWiki\r\n5\r\nped").unwrap(), b"Wikiped");
@@ -67,7 +67,7 @@ fn chunks_are_joined_and_a_body_without_them_is_left() {
 }
 
 #[test]
-fn content_encodings_are_undone() {
+fn content_encodings_are_decoded() {
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
     zlib.write_all(b"text").unwrap();
     let mut raw = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -93,13 +93,13 @@ fn content_encodings_are_undone() {
 }
 
 #[test]
-fn a_body_that_unpacks_to_too_much_is_refused() {
+fn body_that_unpacks_too_large_is_refused() {
     let bomb = gz(&vec![b' '; usize::try_from(RECORD_BYTES_MAX).unwrap() + 1]);
     assert!(entity("Content-Encoding: gzip", &bomb).unwrap_err().contains("64 MiB"));
 }
 
 #[test]
-fn completeness_follows_from_length_or_last_chunk() {
+fn completeness_follows_length_or_last_chunk() {
     let whole = |headers: &str, body: &[u8]| {
         head(format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n").as_bytes(), true)
             .unwrap()
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics_on_what_begins_well(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn nothing_panics_after_a_valid_start(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = head(&[b"HTTP/1.1 200 OK\r\n", &bytes[..]].concat(), true);
         for start in [&[0x0b, 0x01, 0x80][..], &[0x1b, 0x03, 0x00], &[0x28, 0xb5, 0x2f, 0xfd]] {
             let body = [start, &bytes].concat();

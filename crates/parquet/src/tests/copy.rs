@@ -120,7 +120,7 @@ fn copied(bytes: &[u8], is_kept: impl Fn(usize) -> bool) -> Result<Vec<u8>, Copy
 }
 
 #[test]
-fn rows_are_kept_with_equal_values_whatever_their_columns() {
+fn copied_rows_keep_their_values() {
     let bytes = corpus(&[1000, 1, 700], Compression::SNAPPY);
     let all = rows(&bytes);
     assert_eq!(all.len(), 1701);
@@ -140,7 +140,7 @@ fn rows_are_kept_with_equal_values_whatever_their_columns() {
 }
 
 #[test]
-fn a_copy_is_packed_and_says_of_itself_what_the_file_did() {
+fn copy_keeps_compression_and_metadata() {
     let level = parquet::basic::ZstdLevel::default();
     for packed in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::ZSTD(level)] {
         let bytes = copied(&corpus(&[100, 100], packed), |row| row > 150).unwrap();
@@ -160,7 +160,7 @@ fn a_copy_is_packed_and_says_of_itself_what_the_file_did() {
 }
 
 #[test]
-fn marks_stand_in_two_columns_more() {
+fn marks_add_two_columns() {
     let bytes = corpus(&[300, 20], Compression::SNAPPY);
     let mark = |row: usize| {
         let mark = || Mark { duplicate_of: format!("doc {}", row / 2), distance: 3 };
@@ -191,7 +191,7 @@ fn marks_stand_in_two_columns_more() {
 }
 
 #[test]
-fn choices_that_do_not_fit_are_refused() {
+fn mismatched_choices_are_refused() {
     let bytes = corpus(&[10, 10], Compression::SNAPPY);
     let begin = |marks| Copying::begin(file(&bytes), Vec::new(), marks).unwrap();
     assert!(begin(false).group(Choice::Keep(&[true; 9])).is_err());
@@ -217,7 +217,7 @@ fn damaged_files_are_reported_without_harm() {
 }
 
 #[test]
-fn a_full_disk_is_distinguished_from_a_damaged_file() {
+fn full_disk_is_distinguished_from_a_damaged_file() {
     struct Full(usize);
     impl std::io::Write for Full {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -243,7 +243,7 @@ fn a_full_disk_is_distinguished_from_a_damaged_file() {
 }
 
 #[test]
-fn a_plan_is_a_table() {
+fn plan_is_written_as_a_table() {
     let mut bytes = Vec::new();
     let mut writer = PlanWriter::new(&mut bytes).unwrap();
     let (url, kept, reason) = ("https://a/2", "https://a/1", "near");
@@ -263,7 +263,7 @@ fn a_plan_is_a_table() {
 }
 
 #[test]
-fn clusters_and_their_pages_are_tables() {
+fn clusters_and_pages_are_written_as_tables() {
     let mut bytes = Vec::new();
     let mut writer = ClusterWriter::new(&mut bytes).unwrap();
     let (leader, fingerprint) = ("https://a/1", u64::MAX);

@@ -65,7 +65,7 @@ fn only(bytes: String) -> Item {
 }
 
 #[test]
-fn a_response_is_read_with_all_that_is_known_of_it() {
+fn response_is_read_with_all_its_fields() {
     let html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>some<p>text";
     let Item::Record(record) = only(response("<http://a.example/>", html)) else { panic!() };
     assert_eq!(record.url, "http://a.example/");
@@ -79,7 +79,7 @@ fn a_response_is_read_with_all_that_is_known_of_it() {
 }
 
 #[test]
-fn the_status_tells_what_became_of_the_page() {
+fn status_determines_the_payload() {
     for (status, payload) in [
         (404, Some(Payload::Gone)),
         (410, Some(Payload::Gone)),
@@ -104,7 +104,7 @@ fn the_status_tells_what_became_of_the_page() {
 }
 
 #[test]
-fn other_kinds_are_passed_over_by_name() {
+fn other_record_types_are_skipped_by_name() {
     let file = [
         record("WARC-Type: warcinfo", "x: y"),
         page("request", "http://a/", "", "GET / HTTP/1.1\r\n\r\n"),
@@ -139,7 +139,7 @@ fn other_kinds_are_passed_over_by_name() {
 const MODIFIED: i64 = 631_152_007_000;
 
 #[test]
-fn the_date_of_an_answer_is_kept_where_it_is_of_the_content() {
+fn last_modified_is_kept_only_for_content() {
     let date = "Last-Modified: Mon, 01 Jan 1990 00:00:07 GMT";
     let modified = |file: String| {
         let item = only(file);
@@ -169,7 +169,7 @@ fn the_date_of_an_answer_is_kept_where_it_is_of_the_content() {
 }
 
 #[test]
-fn a_revisit_names_what_it_repeats() {
+fn revisit_names_its_original() {
     let profile =
         "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
     let more = format!(
@@ -194,14 +194,14 @@ fn a_revisit_names_what_it_repeats() {
 }
 
 #[test]
-fn headers_may_be_folded_in_any_case_and_with_bare_line_feeds() {
+fn folded_headers_and_bare_line_feeds_are_read() {
     let file = "WARC/0.18\nwarc-type:resource\nWARC-TARGET-URI: http://a/\n \nWARC-Date: 2020\n\
                 Content-Type: text/plain;\n\t charset=latin1\ncontent-LENGTH: 1\n\nx\n\n";
     assert_eq!(texts(&read(file)), ["x"]);
 }
 
 #[test]
-fn of_a_header_that_is_held_which_matters() {
+fn only_relevant_headers_are_kept() {
     let more = "\r\nA: b\r\n\tc\r\nWARC-Date: x\r\n\ty".repeat(1000);
     let page = page("response", "http://a/", &more, &ok("x"));
     let cut = Cutter::<Warc>::new(stream(page.clone()), Arc::default()).cut().unwrap();
@@ -210,7 +210,7 @@ fn of_a_header_that_is_held_which_matters() {
 }
 
 #[test]
-fn packed_members_need_not_coincide_with_records() {
+fn compressed_members_need_not_match_records() {
     let file = [response("http://a/", &ok("one")), response("http://b/", &ok("two"))].concat();
     let pieces: Vec<u8> = file.as_bytes().chunks(37).flat_map(gz).collect();
     assert_eq!(texts(&read(pieces)), ["one", "two"]);
@@ -218,7 +218,7 @@ fn packed_members_need_not_coincide_with_records() {
 }
 
 #[test]
-fn a_broken_record_costs_itself() {
+fn broken_record_costs_only_itself() {
     let (one, two) = (response("http://a/", &ok("one")), response("http://b/", &ok("two")));
     for (broken, count) in [
         ("stray bytes\r\n".to_string(), 1),
@@ -245,7 +245,7 @@ fn a_broken_record_costs_itself() {
 }
 
 #[test]
-fn a_length_that_is_too_short_leaves_stray_bytes() {
+fn too_short_length_leaves_stray_bytes() {
     let short = response("http://a/", &ok("0123456789"));
     let length = ok("0123456789").len();
     let short = short.replace(&format!("Length: {length}"), &format!("Length: {}", length - 2));
@@ -254,7 +254,7 @@ fn a_length_that_is_too_short_leaves_stray_bytes() {
 }
 
 #[test]
-fn damage_to_the_next_member_is_not_the_fault_of_a_record() {
+fn damaged_next_member_does_not_harm_a_record() {
     let (one, two) = (response("http://a/", &ok("one")), response("http://b/", &ok("two")));
     let mut bad = gz(b"x");
     bad[3] = 0xff;
@@ -263,7 +263,7 @@ fn damage_to_the_next_member_is_not_the_fault_of_a_record() {
 }
 
 #[test]
-fn a_damaged_member_costs_its_record() {
+fn damaged_member_costs_its_record() {
     let noise: String = (0..5000u64).map(|i| format!("{:x}", i.pow(3) % 997)).collect();
     let members = ["one", &noise, "two"].map(|t| gz(response("http://a/", &ok(t)).as_bytes()));
     let mut bad = members.clone();
@@ -276,7 +276,7 @@ fn a_damaged_member_costs_its_record() {
 }
 
 #[test]
-fn what_the_file_cuts_off_is_broken_unless_http_says_it_is_whole() {
+fn truncated_record_is_broken_unless_http_is_complete() {
     let cut = response("http://a/", &ok("some text"));
     let cut = &cut[..cut.len() - 8];
     assert_eq!(texts(&read(cut)), ["(broken)"]);
@@ -289,7 +289,7 @@ fn what_the_file_cuts_off_is_broken_unless_http_says_it_is_whole() {
 }
 
 #[test]
-fn a_huge_record_is_refused_without_being_held() {
+fn huge_record_is_refused_without_buffering() {
     let size = RECORD_BYTES_MAX + 1;
     let start = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
     let mut file = response("http://a/", start)
@@ -306,7 +306,7 @@ fn a_huge_record_is_refused_without_being_held() {
 
 proptest! {
     #[test]
-    fn no_file_panics_or_runs_for_ever(
+    fn no_file_panics_or_hangs(
         edits in prop::collection::vec(
             (any::<prop::sample::Index>(), 0..20usize, prop::collection::vec(any::<u8>(), 0..20)),
             0..6,

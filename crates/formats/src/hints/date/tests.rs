@@ -3,7 +3,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn near_forms_of_a_w3c_datetime_are_read() {
+fn variants_of_w3c_datetime_are_read() {
     for (text, expected) in [
         ("2024", "2024-01-01"),
         ("2024-02", "2024-02-01"),
@@ -42,7 +42,7 @@ fn near_forms_of_a_w3c_datetime_are_read() {
 }
 
 #[test]
-fn near_forms_of_rfc_822_are_read() {
+fn variants_of_rfc_822_are_read() {
     for (text, expected) in [
         ("Thu, 01 Feb 2024 10:11:12 +0000", "2024-02-01T10:11:12Z"),
         ("Thu, 1 Feb 2024 10:11:12 GMT", "2024-02-01T10:11:12Z"),
@@ -73,7 +73,7 @@ fn near_forms_of_rfc_822_are_read() {
 
 /// Examples of RFC 2822, 3.2.3, 4.3, and the last one of A.6.3.
 #[test]
-fn comments_say_nothing_wherever_they_stand() {
+fn comments_in_dates_are_ignored() {
     for (text, expected) in [
         ("Thu, 01 Feb 2024 (x) 10:11:12 +0100", "2024-02-01T09:11:12Z"),
         ("Thu, 01 Feb 2024 10:11:12 (CET) +0100", "2024-02-01T09:11:12Z"),
@@ -101,7 +101,7 @@ fn comments_say_nothing_wherever_they_stand() {
 }
 
 #[test]
-fn what_is_no_time_or_ambiguous_is_none() {
+fn invalid_or_ambiguous_time_is_none() {
     for text in [
         "",
         "yesterday",
@@ -149,14 +149,14 @@ proptest! {
     }
 
     #[test]
-    fn no_words_of_a_date_panic(
+    fn no_date_like_text_panics(
         words in prop::collection::vec("[0-9]{0,5}|[a-z]{0,5}|Jan|Mon|08:49:37|[+-][0-9]{0,5}|pm|\\(|é", 0..9),
     ) {
         parse(&words.join(" "));
     }
 
     #[test]
-    fn a_written_time_is_read_as_it_was(ms in -60_000_000_000_000_i64..250_000_000_000_000) {
+    fn written_time_is_read_back(ms in -60_000_000_000_000_i64..250_000_000_000_000) {
         let mut written = Vec::new();
         time::put(&mut written, ms);
         prop_assert_eq!(parse(std::str::from_utf8(&written).unwrap()), Some(ms));

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_document_is_read_in_the_encoding_that_it_declares() {
+fn document_is_read_in_its_declared_encoding() {
     let text = |declared: &str, word: &str| {
         let record = format!("<url><loc>x:{word}</loc><lastmod>1970-01-02</lastmod></url>");
         format!("<?xml version='1.0'{declared}?><urlset><!-- {word} -->{record}{GOOD}</urlset>")
@@ -45,7 +45,7 @@ fn a_document_is_read_in_the_encoding_that_it_declares() {
 }
 
 #[test]
-fn a_url_that_cannot_be_decoded_is_broken() {
+fn undecodable_url_is_broken() {
     for declared in ["", " encoding='UTF-8'", " encoding='no-such-code'", " encoding='EUC-JP'"] {
         let mut file =
             format!("<?xml version='1.0'{declared}?><urlset><title>\u{e9}</title>").into_bytes();
@@ -58,7 +58,7 @@ fn a_url_that_cannot_be_decoded_is_broken() {
 }
 
 #[test]
-fn a_broken_record_is_named_where_it_stands_in_any_encoding() {
+fn broken_record_is_located_in_any_encoding() {
     let file = "<?xml version='1.0' encoding='UTF-16'?><urlset><!-- \u{1f600} -->\
         <url><loc>x:</loc><lastmod>?</lastmod></url></urlset>";
     let at = 2 * file[..file.find("<url>").unwrap()].encode_utf16().count();

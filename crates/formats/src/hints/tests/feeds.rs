@@ -1,7 +1,7 @@
 use super::{DAY, hint, hints, wrong};
 
 #[test]
-fn an_atom_feed_says_when_its_entries_were_updated() {
+fn atom_feed_gives_update_times() {
     let file = "<?xml version=\"1.0\"?><feed xmlns=\"http://www.w3.org/2005/Atom\">\
         <title>News</title><updated>1999-01-01T00:00:00Z</updated><link href=\"x:feed\"/>\
         <entry><title>One</title><link rel=\"self\" href=\"x:self\"/>\
@@ -15,7 +15,7 @@ fn an_atom_feed_says_when_its_entries_were_updated() {
 }
 
 #[test]
-fn an_rss_feed_says_when_its_items_were_published() {
+fn rss_feed_gives_publication_times() {
     let file = "<rss version=\"2.0\" xmlns:atom=\"http://www.w3.org/2005/Atom\"><channel>\
         <title>News</title><link>x:site</link><atom:link href=\"x:feed\"/>\
         <item><title>One</title><atom:link href=\"x:a\"/><link>https://example.com/1</link>\
@@ -31,7 +31,7 @@ fn an_rss_feed_says_when_its_items_were_published() {
 }
 
 #[test]
-fn what_is_no_url_in_a_feed_is_named() {
+fn invalid_url_in_a_feed_is_named() {
     let rss = |urls: &str| {
         format!("<rss><channel><item>{urls}<pubDate>1970-01-02</pubDate></item></channel></rss>")
     };
@@ -112,7 +112,7 @@ fn entry(elements: &str) -> String {
 }
 
 #[test]
-fn all_links_to_html_count_or_else_all_to_anything() {
+fn html_links_are_preferred_to_other_links() {
     let link = |attributes: &str| format!("<link rel='alternate' {attributes}/>");
     for (links, expected) in [
         (&["type='application/json' href='x:1'", "type='text/html' href='x:2'"][..], &["x:2"][..]),
@@ -141,7 +141,7 @@ fn all_links_to_html_count_or_else_all_to_anything() {
 }
 
 #[test]
-fn an_atom_entry_may_be_a_document() {
+fn single_atom_entry_is_read() {
     let atom = "http://www.w3.org/2005/Atom";
     let body = "<link href='x:1'/><updated>1970-01-02</updated>";
     let file = format!("<?xml version='1.0'?><entry xmlns='{atom}'>{body}</entry>");
@@ -162,7 +162,7 @@ fn an_atom_entry_may_be_a_document() {
 }
 
 #[test]
-fn content_elsewhere_is_the_page_of_an_entry_without_a_link() {
+fn content_source_replaces_a_missing_link() {
     for (elements, url) in [
         ("<content src='x:1'/>", "x:1"),
         ("<content type='text/html' src='x:?a&amp;b'></content>", "x:?a&b"),
@@ -183,7 +183,7 @@ fn content_elsewhere_is_the_page_of_an_entry_without_a_link() {
 }
 
 #[test]
-fn an_item_without_a_link_is_what_it_is_about() {
+fn rdf_about_replaces_a_missing_link() {
     let rdf = |item: &str| {
         format!(
             "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' \

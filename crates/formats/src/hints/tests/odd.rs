@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn byte_order_marks_and_blanks_before_a_file_say_nothing() {
+fn byte_order_marks_and_blanks_are_skipped() {
     let file = sitemap(GOOD);
     let lines = "{\"url\":\"x:9\",\"modified\":0}\n";
     for before in ["\u{feff}", "\n\u{feff}", "\u{feff}\u{feff}", "\r\n \u{feff}\n\u{feff}\t"] {
@@ -27,7 +27,7 @@ fn byte_order_marks_and_blanks_before_a_file_say_nothing() {
 }
 
 #[test]
-fn a_file_may_be_packed_twice() {
+fn file_may_be_compressed_twice() {
     let file = sitemap(GOOD);
     let packed = gz(file.as_bytes());
     let zstd = zstd::encode_all(file.as_bytes(), 1).unwrap();
@@ -52,7 +52,7 @@ fn a_file_may_be_packed_twice() {
 }
 
 #[test]
-fn a_record_behind_broken_markup_is_read_or_named() {
+fn record_after_broken_markup_is_read_or_named() {
     let body = "<loc>x:1</loc><lastmod>1970</lastmod>";
     for (junk, said) in [
         (format!("<!<url>{body}</url>"), "x:1"),

@@ -22,7 +22,7 @@ fn feed(attributes: &str, content: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_link_is_relative_to_the_base_in_force() {
+fn link_is_resolved_against_its_base() {
     let base = " xml:base='http://e.example/a/b?c#d'";
     for (href, url) in [
         ("p", "http://e.example/a/p"),
@@ -54,7 +54,7 @@ fn a_link_is_relative_to_the_base_in_force() {
 }
 
 #[test]
-fn a_base_is_relative_to_the_one_around_it_and_ends_with_its_element() {
+fn nested_base_is_resolved_and_ends_with_its_element() {
     let root = " xml:base='http://e.example'";
     let link = "<link href='p'/>";
     let blog = " xml:base='blog/'";
@@ -86,7 +86,7 @@ fn a_base_is_relative_to_the_one_around_it_and_ends_with_its_element() {
 }
 
 #[test]
-fn the_links_of_a_feed_are_a_base_where_none_is_written() {
+fn feed_links_are_the_default_base() {
     let (itself, site) =
         ("<link rel='self' href='http://e.example/a/feed'/>", "<link href='http://s.example/'/>");
     let links = entry("", "<link href='p'/>");
@@ -127,7 +127,7 @@ fn the_links_of_a_feed_are_a_base_where_none_is_written() {
 }
 
 #[test]
-fn items_of_rss_may_be_relative_too() {
+fn rss_links_may_be_relative() {
     let item = |link: &str| format!("<item>{link}<pubDate>1970-01-01</pubDate></item>");
     let p = item("<link>p</link>");
     for (file, url) in [
@@ -187,7 +187,7 @@ fn items_of_rss_may_be_relative_too() {
 }
 
 #[test]
-fn a_base_that_is_no_url_makes_relative_links_broken_and_no_others() {
+fn invalid_base_breaks_only_relative_links() {
     let long = format!("http://e.example/{}/", "x".repeat(3000));
     let declared = "<!DOCTYPE feed [<!ENTITY b 'c'>]>";
     for (before, base) in [
@@ -212,7 +212,7 @@ fn a_base_that_is_no_url_makes_relative_links_broken_and_no_others() {
 }
 
 #[test]
-fn floods_of_bases_take_linear_time_and_little_memory() {
+fn many_bases_take_linear_time_and_little_memory() {
     const COUNT: usize = 200_000;
     let good = entry("", "<link href='x:9'/>");
     let relative = entry("", "<link href='p'/>");
@@ -313,7 +313,7 @@ fn write(
 
 proptest! {
     #[test]
-    fn links_lead_where_resolving_them_one_by_one_does(
+    fn links_match_resolving_them_one_by_one(
         root in prop::option::of(prop::sample::select(&REFERENCES[..])),
         nodes in prop::collection::vec(nodes(), 0..5),
     ) {

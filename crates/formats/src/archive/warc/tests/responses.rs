@@ -27,7 +27,7 @@ fn reply(ids: [&str; 2], text: &str) -> String {
 }
 
 #[test]
-fn a_redirect_is_named_by_where_it_leads() {
+fn redirect_is_identified_by_its_target() {
     for status in [301, 302, 303, 307, 308] {
         for target in ["http://a/y", "/y", "y", "//a/y", "http://A:80/./y#z", " /y "] {
             let file = answer(&format!("{status} X\r\nLocation: {target}"), "<p>Moved");
@@ -51,7 +51,7 @@ fn a_redirect_is_named_by_where_it_leads() {
 }
 
 #[test]
-fn what_is_no_text_has_a_digest_and_no_fingerprint() {
+fn binary_content_has_a_digest_but_no_fingerprint() {
     for (head, body) in [
         ("200 OK\r\nContent-Type: application/pdf", "%PDF-1.7"),
         ("200 OK\r\nContent-Type: image/png", "\u{89}PNG"),
@@ -70,7 +70,7 @@ fn what_is_no_text_has_a_digest_and_no_fingerprint() {
 }
 
 #[test]
-fn a_large_file_has_the_digest_of_its_bytes() {
+fn large_file_has_the_digest_of_its_bytes() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n";
     let body = "v".repeat(usize::try_from(RECORD_BYTES_MAX).unwrap() + 7);
     let Item::Record(record) = only(response("http://a/", &format!("{head}{body}"))) else {
@@ -82,7 +82,7 @@ fn a_large_file_has_the_digest_of_its_bytes() {
 }
 
 #[test]
-fn a_part_is_not_the_page() {
+fn partial_response_is_not_the_page() {
     for (head, found) in [
         ("206 X\r\nContent-Range: bytes 0-3/10", "partial"),
         ("206 X\r\nContent-Range: bytes 6-9/10", "partial"),
@@ -102,7 +102,7 @@ fn a_part_is_not_the_page() {
 }
 
 #[test]
-fn a_body_that_was_cut_is_not_the_page() {
+fn incomplete_body_is_not_the_page() {
     for (head, body, found) in [
         ("Content-Length: 5", "text", "incomplete"),
         ("Content-Length: 5", "", "incomplete"),
@@ -136,7 +136,7 @@ fn a_body_that_was_cut_is_not_the_page() {
 }
 
 #[test]
-fn what_an_archive_cut_is_the_page_only_if_equal_pages_have_equal_cuts() {
+fn record_truncated_by_length_is_the_page() {
     for (why, found) in [
         ("length", "text"),
         ("Length", "text"),
@@ -157,7 +157,7 @@ fn what_an_archive_cut_is_the_page_only_if_equal_pages_have_equal_cuts() {
 }
 
 #[test]
-fn only_answers_to_get_are_visits() {
+fn only_responses_to_get_are_visits() {
     for (method, found) in [
         ("GET", "text"),
         ("HEAD", "answer to HEAD"),
@@ -199,7 +199,7 @@ fn exchanges_may_be_interleaved() {
 }
 
 #[test]
-fn identifiers_that_all_records_share_do_not_mix_exchanges() {
+fn shared_identifiers_do_not_mix_exchanges() {
     let of = |kind: &str, path: &str, ids: [&str; 2], method: &str| {
         let block = match kind {
             "request" => format!("{method} {path} HTTP/1.1\r\nHost: a\r\n\r\n"),
@@ -245,7 +245,7 @@ fn identifiers_that_all_records_share_do_not_mix_exchanges() {
 }
 
 #[test]
-fn a_response_does_not_wait_for_ever() {
+fn response_does_not_wait_forever() {
     let mut warc = Cutter::<Warc>::new(
         stream(
             [
@@ -268,7 +268,7 @@ fn a_response_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_revisit_is_what_its_header_says() {
+fn revisit_is_classified_by_its_header() {
     let revisit = |head: &str| {
         let more = "\r\nWARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\
              \r\nWARC-Payload-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
@@ -285,7 +285,7 @@ fn a_revisit_is_what_its_header_says() {
 }
 
 #[test]
-fn records_about_pages_are_no_pages() {
+fn records_about_pages_are_not_pages() {
     let about = |url: &str| page("resource", url, "\r\nContent-Type: text/plain", "some words");
     for url in [
         "urn:text:http://a/",
@@ -309,7 +309,7 @@ fn records_about_pages_are_no_pages() {
 }
 
 #[test]
-fn a_method_in_a_url_is_that_of_the_request() {
+fn method_in_a_url_is_the_request_method() {
     for (url, found) in [
         ("http://a/?__wb_method=POST&__wb_post_data=eyJhIjoxfQ==", "answer to POST"),
         ("http://a/?q=1&__wb_method=PUT", "answer to another method"),
@@ -322,7 +322,7 @@ fn a_method_in_a_url_is_that_of_the_request() {
 }
 
 #[test]
-fn interim_responses_come_before_the_final_one() {
+fn interim_responses_are_skipped() {
     let last = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\ntext";
     for interim in ["", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 X\r\nLink: y\r\n\r\n"] {
         assert_eq!(
