@@ -94,20 +94,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_holds_passes() {
+    fn true_conditions_pass() {
         assert_eq!(Some(1).or_bug("one is there"), Ok(1));
         assert_eq!(ensure(true, "all is well"), Ok(()));
     }
 
     #[test]
     #[should_panic(expected = "src/bug.rs")]
-    fn what_is_missing_says_where() {
+    fn missing_value_panics_with_its_location() {
         let _ = None::<u8>.or_bug("something is there");
     }
 
     #[test]
     #[should_panic(expected = "all is well")]
-    fn what_does_not_hold_says_what_should() {
+    fn false_condition_panics_with_the_expectation() {
         let _ = ensure(false, "all is well");
     }
 }

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_bytes_and_places_can_be_fetched() {
+    fn any_address_can_be_prefetched() {
         prefetch(&[]);
         prefetch(&[0; 10_000]);
         prefetch_at(&[0; 10], 1 << 40);

@@ -52,7 +52,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_sorts_as_the_standard_library_does(keys in prop::collection::vec(0u8..10, 0..50)) {
+        fn sort_matches_the_standard_library(keys in prop::collection::vec(0u8..10, 0..50)) {
             let mut items: Vec<(u8, usize)> = keys.into_iter().zip(0..).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|(key, _)| *key);

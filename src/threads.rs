@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_come_to_the_same_on_however_many_threads_there_are() {
+    fn jobs_give_the_same_results_on_any_threads() {
         for jobs in [0_u64, 1, 2, 100] {
             let expected: Vec<u64> = (0..jobs).map(|job| job * job).collect();
             for threads in [1, 2, 7] {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_another_thread_goes_on_in_this_one() {
+    fn panic_of_a_thread_is_propagated() {
         let this = thread::current().id();
         let panics = || beside(|| assert_eq!(thread::current().id(), this), || ());
         std::panic::catch_unwind(panics).unwrap_err();

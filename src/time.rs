@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_shown_in_utc_with_milliseconds_if_there_are_any() {
+    fn times_are_shown_in_utc_with_optional_milliseconds() {
         let shown =
             [0, -1, Time::MIN.0, Time::MAX.0, 951_782_400_000].map(|ms| Time(ms).to_string());
         let expected = [
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn each_day_follows_the_one_before() {
+    fn each_day_follows_the_previous() {
         let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let mut expected = (1899, 12, 31);
         for days in -25_567..60_000 {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_seconds_are_refused() {
+    fn times_in_seconds_are_refused() {
         let cases = [
             (START_OF_1990_S - 1, true),
             (START_OF_1990_S, false),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_a_system_is_rounded_down() {
+    fn system_time_is_rounded_down() {
         let at = |ns: i64| {
             let distance = Duration::from_nanos(ns.unsigned_abs());
             Time::from(if ns < 0 { UNIX_EPOCH - distance } else { UNIX_EPOCH + distance }).0
@@ -297,7 +297,7 @@ mod tests {
 
     #[cfg(feature = "jiff")]
     #[test]
-    fn times_of_jiff_are_rounded_down_and_come_back() {
+    fn jiff_times_are_rounded_down_and_round_trip() {
         for (ns, ms) in [(0, 0), (1_999_999, 1), (-1, -1), (-1_000_001, -2)] {
             assert_eq!(Time::from(jiff::Timestamp::from_nanosecond(ns).unwrap()).0, ms);
         }

@@ -128,7 +128,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ordinary_and_odd_urls_are_taken_as_they_are() {
+    fn ordinary_and_odd_urls_are_accepted() {
         for url in ["https://example.com/", "urn:isbn:1", "x", " ", "http://bücher.example/ä?ö#ü"]
         {
             assert_eq!(check_url(url), Ok(()), "{url}");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_refused_where_they_stand() {
+    fn control_characters_are_refused_with_their_offset() {
         for c in ['\0', '\t', '\n', '\r', '\u{1b}', '\u{1f}', '\u{7f}', '\u{80}', '\u{9f}'] {
             assert_eq!(check_url(&format!("ab{c}")), Err(UrlError::Control { offset: 2 }), "{c:?}");
             assert_eq!(
@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_check_agrees_with_its_definition(url in any::<String>()) {
+        fn url_check_matches_its_definition(url in any::<String>()) {
             let offset = url.char_indices().find(|(_, c)| c.is_control()).map(|(at, _)| at);
             let expected = match offset {
                 _ if url.is_empty() => Err(UrlError::Empty),

@@ -81,7 +81,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_of_a_url_are_the_url(
+        fn parts_of_a_url_join_to_the_url(
             url in "(https?|ftp)://(u(:p)?@)?(a\\.b|\\[::1\\]|é\\.C\\.)(:|:080)?(/[a/?#&=é]{0,9})?",
         ) {
             let mut written = String::new();
@@ -91,14 +91,14 @@ mod tests {
     }
 
     #[test]
-    fn a_url_without_a_host_has_no_parts() {
+    fn url_without_a_host_has_no_parts() {
         for url in ["urn:a:b", "file:///a", "http:///a", "a/b", "", "mailto:a@b.example"] {
             assert!(Address::of(url).is_none(), "{url}");
         }
     }
 
     #[test]
-    fn a_question_mark_in_a_fragment_begins_no_query() {
+    fn question_mark_in_a_fragment_begins_no_query() {
         let address = Address::of("http://a/b#c?d").unwrap();
         assert_eq!((address.query, address.fragment), (None, Some("c?d")));
     }

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_are_as_rfc_3986_has_them() {
+    fn escapes_are_normalized_as_in_rfc_3986() {
         for (text, expected) in [
             ("/%7Ejoe/%61%2d%5F", Some("/~joe/a-_")),
             ("/%c3%a9%2f%20", Some("/%C3%A9%2F%20")),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_in_a_path_are_taken_out() {
+    fn sessions_in_a_path_are_removed() {
         for (path, expected) in [
             ("/a;jsessionid=1A2B", Some("/a")),
             ("/a;JSESSIONID=1/b;sid=2", Some("/a/b")),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn only_letters_of_names_go_to_lower_case() {
+    fn only_letters_of_names_are_lowercased() {
         for (path, expected) in [
             ("/Ab/C.HTML", Some("/ab/c.html")),
             ("/%C3%A9/%c3", None),
@@ -294,14 +294,14 @@ mod tests {
     }
 
     #[test]
-    fn several_slashes_are_one() {
+    fn repeated_slashes_are_merged() {
         assert_eq!(with_single_slashes("//a///b//").as_deref(), Some("/a/b/"));
         assert_eq!(with_single_slashes("/a/b/"), None);
     }
 
     proptest! {
         #[test]
-        fn what_was_spelled_in_one_way_stays(path in "[/%;aAG=4157Ez-]{0,16}|(/|;sid=|\\(S\\(|B|\\(X\\(|\\)F\\(|\\)\\)|a|é|%){0,12}") {
+        fn normalization_is_idempotent(path in "[/%;aAG=4157Ez-]{0,16}|(/|;sid=|\\(S\\(|B|\\(X\\(|\\)F\\(|\\)\\)|a|é|%){0,12}") {
             for spell in [unescaped, without_session, with_single_slashes, lowered] {
                 if let Some(once) = spell(&path) {
                     prop_assert_eq!(spell(&once), None, "{}", once);

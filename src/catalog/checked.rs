@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written() {
+    fn check_times_round_trip() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         let none = Checked::read(&*disk, 5).unwrap();
         assert_eq!(none.times.len(), 0);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_damaged_or_cut_one_nothing_is_known() {
+    fn damaged_check_times_are_ignored() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         checked().write(&disk).unwrap();
         let file = disk.open(Name::Checked, Access::Write).unwrap();

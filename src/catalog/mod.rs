@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a journal goes on where it ends")]
-    fn a_journal_with_a_gap_is_not_written() {
+    fn journal_with_a_gap_is_not_written() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         disk.create_dirs(crate::disk::Dir::STORE).unwrap();
         let mut locks = Locks::take(&*disk, Lock::Exclusive).unwrap();

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written() {
+    fn published_list_round_trips() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         assert_eq!(Published::read(&*disk).unwrap(), None);
         let empty = Published { segments: vec![], ..published() };
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_and_a_missing_end_are_found() {
+    fn bit_flips_and_truncation_are_detected() {
         let bytes = published().to_bytes().unwrap();
         for bit in 0..bytes.len() * 8 {
             let mut bytes = bytes.clone();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_are_not_true_are_found_behind_a_sound_checksum() {
+    fn wrong_counts_with_a_valid_checksum_are_detected() {
         let bytes = published().to_bytes().unwrap();
         // The counts, and the length of the first name.
         for at in [56, 60, 64 + 2 * 36] {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn epochs_that_no_store_has_are_found() {
+    fn impossible_epochs_are_detected() {
         let sound = published();
         let long = "n".repeat(257);
         for name in ["", "two\nlines", "one", &long] {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_between_segments_is_found() {
+    fn gap_between_segments_is_detected() {
         let mut published = published();
         published.segments[1].first_sequence = 12;
         Published::parse(&published.to_bytes().unwrap()).unwrap_err();

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_that_lead_to_one_another_are_of_one_table() {
+    fn linked_pages_belong_to_one_table() {
         let mut pages = Pages::default();
         // The leaf 13 is damaged, and has no checksum that a branch names.
         for (sum, range) in [(Some(11), (1, 4)), (Some(12), (5, 8)), (None, (9, 12))] {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_tree_is_one_table_in_any_order_of_its_pages() {
+    fn tall_tree_is_one_table_in_any_page_order() {
         let mut pages = Pages::default();
         pages.branch(Some(100), vec![10, 20]);
         pages.branch(Some(10), vec![1, 2]);

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn without_its_header_a_catalog_has_its_frames_of_one_table_and_its_epochs() {
+    fn catalog_without_a_header_yields_frames_and_epochs() {
         let (mut file, blobs) = catalog(&[40; 300]);
         file[..4096].fill(0);
         with_salvage(file, |found| {
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_frames_of_one_number_the_one_that_others_follow_counts() {
+    fn frame_with_successors_wins_over_another_version() {
         let [one, two, three] = [1, 2, 3].map(|first| blob(first, 40));
         let other = blob(2, 41);
         let all = [one.clone(), two.clone(), three.clone()];
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_a_leaf_ends_with_is_followed_by_the_next_leaf() {
+    fn last_frame_of_a_leaf_continues_in_the_next() {
         let blobs: Vec<Blob> = (1..=200).map(|first| blob(first, 40)).collect();
         let written = file(&[&blobs]);
         for (before, committed) in blobs[..199].iter().enumerate() {
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_frame_within_which_another_begins_is_ambiguous() {
+    fn last_frame_overlapping_another_is_ambiguous() {
         let long = Blob { count: 3, ..blob(2, 40) };
         let alone = file(&[&[blob(1, 40), long.clone()]]);
         with_salvage(alone.clone(), |found| assert_eq!(saved(found, 2), Some(long.clone())));
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_epochs_and_segments_without_their_checksums_are_left_out() {
+    fn rows_with_bad_checksums_are_left_out() {
         let bytes = 0x1122_3344_5566;
         let row = SegmentRow { id: 7, first_sequence: 1, last_sequence: 9, bytes, checksum: 5 };
         let written = file_with(&[], Some(row));
@@ -455,7 +455,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn no_damage_makes_another_frame(
+        fn no_damage_makes_a_wrong_frame(
             sizes in sizes(),
             flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 0..30),
             cut in prop::option::of(any::<prop::sample::Index>()),

@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_are_read_as_they_were_added_and_lie_in_few_files() {
+    fn items_are_read_as_added_from_few_files() {
         let dir = tempfile::tempdir().unwrap();
         let work = Workspace::new(Some(dir.path().to_owned()), 1 << 20);
         for memory_bytes in [0, 3 << 20, 64 << 20] {

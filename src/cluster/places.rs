@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_a_plain_count() {
+    fn ranks_match_a_plain_count() {
         for step in [1, 2, 7, 63, 64, 65, 500, 513, 5000] {
             let mut part = ComponentBits::default();
             let pages: Vec<u32> = (0..40).map(|n| n * step + n % 3).collect();

@@ -128,7 +128,7 @@ fn crowded(n: usize, centres: usize, bits: u32, seed: u64) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(400)).unwrap()))]
     #[test]
-    fn leaders_are_those_of_a_plain_loop(
+    fn leaders_match_a_plain_loop(
         n in 0usize..3000,
         centres in 1usize..40,
         bits in 0u32..12,
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn where_texts_decide_leaders_are_those_of_a_plain_loop(
+    fn leaders_decided_by_text_match_a_plain_loop(
         n in 0usize..2500,
         centres in (1usize..40, 1u64..60),
         bits in (0u32..8, 0u64..60),
@@ -156,7 +156,7 @@ proptest! {
 }
 
 #[test]
-fn many_batches_of_texts_find_what_one_does() {
+fn many_text_batches_match_one_batch() {
     let nodes = up_to(30_000).max(6_000);
     let (nodes, sketches) = (crowded(nodes, nodes / 10, 6, 7), sketches(nodes, 2, 70, 7));
     for (k, memory_bytes) in [(8, 64 << 20), (8, 1 << 20), (0, 1 << 20)] {
@@ -165,7 +165,7 @@ fn many_batches_of_texts_find_what_one_does() {
 }
 
 #[test]
-fn many_batches_find_what_one_does() {
+fn many_batches_match_one_batch() {
     let nodes = deep(200_000).clamp(10_000, 60_000) as usize;
     let nodes = crowded(nodes, nodes * 3 / 20, 6, 7);
     for (k, memory_bytes) in [(3, 64 << 20), (3, 1 << 20), (1, 64 << 20), (8, 64 << 20)] {
@@ -174,7 +174,7 @@ fn many_batches_find_what_one_does() {
 }
 
 #[test]
-fn a_crowd_is_halved_until_its_leaders_take_it_away() {
+fn dense_cluster_is_split_until_leaders_absorb_it() {
     // More pairs than are taken at once, again and again.
     check(&crowded(20_000, 3, 10, 1), 6, 64 << 20);
     check(&crowded(20_000, 1, 4, 2), 8, 64 << 20);
@@ -182,7 +182,7 @@ fn a_crowd_is_halved_until_its_leaders_take_it_away() {
 }
 
 #[test]
-fn a_chain_of_small_steps_is_no_cluster() {
+fn chain_of_small_steps_is_not_one_cluster() {
     // Each is a bit from the one before: in this order, each k + 1 are led by the first of them.
     let mut nodes = vec![0_u64];
     let mut state = 1_u64;

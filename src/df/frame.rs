@@ -172,7 +172,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_invalid_head_is_distinguished_from_a_newer_one() {
+    fn invalid_head_is_distinguished_from_a_newer_one() {
         assert_eq!(parse_head(&head()), Ok(()));
         // Whatever a later version has there.
         assert_eq!(parse_head(&head_of(2, 9)), Err(Flaw::Version(2)));
@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_trailer_reads_back(
+        fn trailer_round_trips(
             (documents, terms, left_out) in (0u64..1 << 33, 0u64..1 << 32, any::<u64>()),
             (least, bits) in (any::<u32>(), 0u32..=BITS_MAX),
             features in "[a-z0-9-]{0,200}",

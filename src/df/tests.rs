@@ -56,7 +56,7 @@ fn open(bytes: Vec<u8>) -> Result<Table> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn tables_hold_what_was_counted(
+    fn tables_hold_the_counts(
         texts in prop::collection::vec("[a-z]{1,2}( [a-z]{1,2}){0,40}", 0..60),
         least in 0u32..4,
     ) {
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn merged_tables_are_what_one_counter_counts(
+    fn merged_tables_match_one_counter(
         texts in prop::collection::vec("[a-z]{1,2}( [a-z]{1,2}){0,20}", 1..60),
         parts in 1usize..6,
         least in 0u32..4,
@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn what_memory_does_not_hold_comes_out_the_same() {
+fn spilling_to_disk_does_not_change_the_table() {
     let texts: Vec<String> = many();
     let (small, large) = (SimDisk::new(), SimDisk::new());
     small.record();
@@ -118,14 +118,14 @@ fn what_memory_does_not_hold_comes_out_the_same() {
 }
 
 #[test]
-fn a_table_of_nothing_knows_nothing() {
+fn empty_table_has_no_frequencies() {
     let table = count(&SimDisk::new(), &[], 0, 1).unwrap();
     assert_eq!((table.terms(), table.documents(), table.frequency(5)), (0, 0, 0));
     assert_eq!(table.iter().next(), None);
 }
 
 #[test]
-fn tables_that_cannot_be_merged_say_why() {
+fn incompatible_tables_are_refused_with_the_reason() {
     let fresh = || on(&SimDisk::new());
     let texts = ["a b".to_owned(), "a".to_owned()];
     let table = |least| count(&SimDisk::new(), &texts, 0, least).unwrap();
@@ -163,7 +163,7 @@ fn tables_are_compared() {
 }
 
 #[test]
-fn every_flipped_bit_and_every_cut_is_found() {
+fn every_bit_flip_and_truncation_is_detected() {
     let disk = SimDisk::new();
     count(&disk, &many()[..3], 0, 1).unwrap();
     let bytes = bytes_of(&disk);
@@ -182,7 +182,7 @@ fn every_flipped_bit_and_every_cut_is_found() {
 }
 
 #[test]
-fn what_no_counter_writes_is_refused_although_its_sum_is_right() {
+fn impossible_tables_with_a_valid_checksum_are_refused() {
     let disk = SimDisk::new();
     let table = count(&disk, &many()[..1], 0, 1).unwrap();
     let directory = HEAD_BYTES + ENTRY_BYTES * usize::try_from(table.terms()).unwrap();
@@ -209,7 +209,7 @@ fn what_no_counter_writes_is_refused_although_its_sum_is_right() {
 }
 
 #[test]
-fn a_crash_at_any_moment_leaves_the_old_table_or_the_new() {
+fn crash_leaves_the_old_or_new_table() {
     let texts = many();
     let disk = SimDisk::new();
     let old = count(&disk, &texts[..20], 0, 1).unwrap().id();
@@ -245,7 +245,7 @@ fn a_crash_at_any_moment_leaves_the_old_table_or_the_new() {
 }
 
 #[test]
-fn a_failed_call_is_an_error_and_the_old_table_stays() {
+fn failed_call_is_an_error_and_keeps_the_old_table() {
     let texts = many();
     let disk = SimDisk::new();
     let old = count(&disk, &texts[..20], 0, 1).unwrap().id();
@@ -270,7 +270,7 @@ fn a_failed_call_is_an_error_and_the_old_table_stays() {
 }
 
 #[test]
-fn what_failed_once_is_not_counted_on() {
+fn counter_stays_failed_after_an_error() {
     let texts = many();
     let disk = SimDisk::new();
     let mut counter = Counter::at(on(&disk), &RECIPE, 0).unwrap();
@@ -284,7 +284,7 @@ fn what_failed_once_is_not_counted_on() {
 }
 
 #[test]
-fn numbers_of_a_hostile_table_do_not_overflow() {
+fn hostile_numbers_do_not_overflow() {
     let disk = SimDisk::new();
     count(&disk, &many()[..1], 0, 1).unwrap();
     let hostile = |place: usize, number: u64| {
@@ -335,7 +335,7 @@ impl DiskLayer for Restless {
 }
 
 #[test]
-fn a_table_that_is_replaced_while_it_is_opened_is_one_or_the_other() {
+fn table_replaced_while_opening_is_old_or_new() {
     let texts = many();
     let tables = [SimDisk::new(), SimDisk::new()];
     let ids = [0, 1].map(|n| count(&tables[n], &texts[n..n + 20], 0, 1).unwrap().id());

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn appends_and_reserved_ranges_end_up_in_order_on_both_disks() {
+    fn appends_and_reserved_ranges_are_ordered_on_both_disks() {
         let (_dir, on_disk) = real();
         for disk in [on_disk, Arc::new(SimDisk::new())] {
             let mut file = NewFile::create(Arc::clone(&disk), Name::SegmentNew(1)).unwrap();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_appends_are_few_writes() {
+    fn small_appends_are_written_together() {
         let disk = SimDisk::new();
         let meter = crate::disk::Meter::counting(Arc::new(disk));
         let mut file = NewFile::create(Arc::new(meter.clone()), Name::SegmentNew(1)).unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_finished_is_removed_and_names_the_file() {
+    fn failed_finish_removes_and_names_the_file() {
         // The write, the sync and the rename, one after the other.
         for n in 1..=3 {
             let disk = SimDisk::new();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_not_finished_after_a_failed_write_or_sync() {
+    fn file_is_not_finished_after_a_failed_write_or_sync() {
         // A write of an extent; the sync after some of them.
         for (n, extents) in [(1, 1), (33, 32)] {
             let disk = SimDisk::new();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reserved_and_never_filled_is_zero() {
+    fn unfilled_reserved_range_is_zero() {
         let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());
         let mut file = NewFile::create(Arc::clone(&disk), Name::SegmentNew(1)).unwrap();
         let hole = file.reserve(3 * EXTENT_BYTES as u64).unwrap();
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn scratch_is_mapped_without_a_sync_and_goes_with_its_map() {
+    fn scratch_is_mapped_unsynced_and_removed_with_its_map() {
         let (_dir, on_disk) = real();
         for disk in [on_disk, Arc::new(SimDisk::new())] {
             let meter = crate::disk::Meter::counting(disk);

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_gets_advice_on_how_a_file_is_used() {
+    fn mapped_files_are_advised_to_the_system() {
         const MIB: usize = 1 << 20;
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return;
@@ -235,7 +235,7 @@ mod faults_tests {
     use super::*;
 
     #[test]
-    fn touching_fresh_memory_is_counted() {
+    fn page_faults_are_counted() {
         let before = page_faults().unwrap();
         // Not from the heap, which may have memory that another test has touched.
         let mut memory = memmap2::MmapMut::map_anon(8 << 20).unwrap();

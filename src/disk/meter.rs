@@ -109,7 +109,7 @@ mod tests {
     use crate::disk::{Access, Dir, SimDisk};
 
     #[test]
-    fn a_meter_counts_what_succeeded_and_its_clones_count_together() {
+    fn meter_counts_successes_and_is_shared_by_clones() {
         let disk = SimDisk::new();
         let meter = Meter::counting(Arc::new(disk.clone()));
         let file = meter.open(Name::Catalog, Access::Create).unwrap();

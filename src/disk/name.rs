@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_names_are_not_ours() {
+    fn other_file_names_are_not_parsed() {
         for entry in ["1.seg", "+000000001.seg", "0000000001.seg.bak", "0000000001.3.tmp", "x", ""]
         {
             assert_eq!(Name::parse(Dir::Segments, OsStr::new(entry)), None, "{entry}");

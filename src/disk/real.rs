@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_made_with_their_parents_and_making_them_twice_is_harmless() {
+    fn directories_are_created_with_parents_and_repeatedly() {
         let (_dir, disk) = store();
         assert_eq!(disk.list(Dir::Root).unwrap_err().kind(), io::ErrorKind::NotFound);
         disk.create_dirs(Dir::STORE).unwrap();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_random_numbers_are_the_same() {
+    fn random_numbers_are_distinct() {
         let draw = || (0..1000).map(|_| RealDisk::new("anywhere").random());
         let beside = std::thread::spawn(move || draw().collect::<Vec<_>>());
         let mut numbers: Vec<u64> = draw().chain(beside.join().unwrap()).collect();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_the_name_that_it_is_given() {
+    fn table_files_have_the_given_name() {
         let dir = tempfile::tempdir().unwrap();
         let disk = RealDisk::of_table(&dir.path().join("crawl.df")).unwrap();
         let names = [Name::Df(10), Name::DfNew(10), Name::DfScratch(10, 1)];
@@ -363,14 +363,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_where_the_store_should_be_is_an_error() {
+    fn file_in_place_of_the_store_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("x"), "not a directory").unwrap();
         assert!(RealDisk::new(dir.path().join("x")).create_dirs(Dir::STORE).is_err());
     }
 
     #[test]
-    fn what_is_written_is_read_and_mapped() {
+    fn written_data_is_read_and_mapped() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
         let file = disk.open(Name::SegmentNew(1), Access::Create).unwrap();
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linked_file_stays_when_its_first_name_goes_and_replaces_nothing() {
+    fn linked_file_outlives_its_first_name_and_overwrites_nothing() {
         let ((_from, from), (_to, to)) = (store(), store());
         for disk in [&from, &to] {
             disk.create_dirs(Dir::STORE).unwrap();
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_exists_is_not_created_and_stays_as_it_is() {
+    fn existing_file_is_not_created_or_changed() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
         disk.open(Name::CatalogNew, Access::Create).unwrap().write_at(0, b"old").unwrap();
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_writer_is_refused_until_the_first_lets_go() {
+    fn second_writer_is_refused_until_the_first_unlocks() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
         let first = locked(&disk, Lock::Exclusive).unwrap();
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_share_the_lock_and_keep_a_writer_out() {
+    fn readers_share_the_lock_and_exclude_a_writer() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
         drop(locked(&disk, Lock::Exclusive));
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_of_a_read_only_directory_makes_no_lock_file() {
+    fn reader_of_a_read_only_directory_creates_no_lock_file() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
         fs::set_permissions(&disk.paths.root, fs::Permissions::from_mode(0o555)).unwrap();
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_of_a_read_only_directory_locks_what_is_there() {
+    fn reader_of_a_read_only_directory_uses_the_lock_file() {
         let (_dir, disk) = store();
         disk.create_dirs(Dir::STORE).unwrap();
         drop(locked(&disk, Lock::Exclusive));

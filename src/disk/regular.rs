@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+    fn special_files_are_refused_without_blocking() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::write(at("file"), "x").unwrap();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_taken_for_a_file_that_is_made() {
+    fn existing_path_is_not_created_again() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::write(at("file"), "x").unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn new_files_have_the_permissions_that_they_are_to_have() {
+    fn new_files_have_the_requested_permissions() {
         let dir = tempfile::tempdir().unwrap();
         for mode in [0o600, 0o640, 0o664, 0o666] {
             let path = dir.path().join(format!("{mode:o}"));

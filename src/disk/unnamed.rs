@@ -94,7 +94,7 @@ mod tests {
     use crate::disk::Scratch;
 
     #[test]
-    fn a_file_is_read_back_and_its_directory_stays_empty() {
+    fn unnamed_file_is_read_back_and_not_listed() {
         let dir = tempfile::tempdir().unwrap();
         let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new(dir.path()));
         let mut files: Vec<Scratch> = (0..3)
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_is_an_error_when_a_file_is_made() {
+    fn missing_directory_is_an_error_on_creation() {
         let disk: Arc<dyn Disk> = Arc::new(UnnamedDisk::new("/nowhere/to/be/found"));
         Scratch::create(disk, Name::Scratch(0, 0)).unwrap_err();
     }

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_later_than_the_clock_allows_is_refused_by_whatever_way_it_comes() {
+    fn visit_beyond_the_clock_tolerance_is_refused_everywhere() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::create(dir.path(), options()).unwrap();
         let now = Location::from(dir.path()).disk(None).clock();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_behind_the_store_refuses_nothing() {
+    fn clock_behind_the_store_refuses_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let open = |options| Store::open_or_create(dir.path(), options).unwrap();
         let late = Location::from(dir.path()).disk(None).clock() + 2 * HOUR;

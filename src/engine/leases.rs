@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_out_until_its_lease_ends_or_is_over() {
+    fn page_is_leased_until_released_or_expired() {
         let leases = Leases::new();
         let session = leases.take(Time(0));
         for (url, until) in [("http://a/", 10), ("http://b/", 20), ("http://c/", 30)] {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_observed_while_others_are_taken_is_not_taken_again() {
+    fn page_observed_during_a_session_is_not_leased_again() {
         let leases = Leases::new();
         leases.take(Time(0)).lease("http://a/", Time(10));
         let session = leases.take(Time(1));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_can_be_given_anew() {
+    fn lease_can_be_renewed() {
         let leases = Leases::new();
         let session = leases.take(Time(0));
         session.lease("http://a/", Time(10));

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_all_that_an_origin_is() {
+    fn origin_round_trips_through_its_name() {
         let table = "words1-sqrt-idf/2 df:00000000000000ff";
         for name in ["words2-sqrt/2", "html/1 words2-sqrt/2", table, &format!("x {table}")] {
             let named = Named::parse(name).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused() {
+    fn invalid_origins_are_refused() {
         Origin::new(Recipe::DEFAULT).extractor("").unwrap_err();
         Origin::new(Recipe::DEFAULT).extractor("two words").unwrap_err();
         let idf: Recipe = "words-idf".parse().unwrap();

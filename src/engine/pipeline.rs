@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_come_in_order_and_once() {
+    fn chunks_arrive_in_order_and_once() {
         for chunks in [0, 1, 2, 7, 100] {
             let ahead = Pipeline::new(0..chunks);
             let expected: Vec<_> = (0..chunks).map(|n| (n, n * 2)).collect();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn stopping_ends_the_other_thread() {
+    fn stopping_ends_the_helper_thread() {
         let ahead = Pipeline::new(0..1_000_000);
         std::thread::scope(|scope| {
             ahead.help(scope, |n| n);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_thread_left_undone_is_done() {
+    fn work_abandoned_by_a_thread_is_completed() {
         let ahead = Pipeline::new(0..20);
         let begun = AtomicBool::new(false);
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

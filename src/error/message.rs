@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_our_sources_of_frequencies_keep_their_kind() {
+    fn errors_of_own_frequencies_keep_their_kind() {
         let failed = |e: Arc<dyn std::error::Error + Send + Sync>| {
             Error::from(FingerprintError::Frequencies(e)).kind()
         };
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn every_error_says_what_is_wrong_where_and_what_to_do() {
+    fn every_error_states_problem_place_and_remedy() {
         let here = concat!(file!(), ":");
         let mut shown = Vec::new();
         for (error, expected) in [of_files(), of_use(), of_arguments(), of_calls()].concat() {
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn no_error_speaks_of_the_tool() {
+    fn no_error_mentions_the_tool() {
         for (error, _) in [of_files(), of_use(), of_arguments(), of_calls()].concat() {
             let message = error.to_string();
             let tool = ["--", "simkeep repair", "simkeep df", "simkeep epoch", "simkeep ingest"];

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sketch_is_made_as_by_the_definition() {
+    fn sketch_matches_the_definition() {
         let mut sketcher = BitSketcher::new();
         for text in
             [String::new(), "two words".to_owned(), words(0, 5), words(0, 9), words(0, 5000)]
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_resemblance_is_estimated_within_its_error() {
+    fn resemblance_is_estimated_within_its_error() {
         let mut sketcher = BitSketcher::new();
         for (words_each, shared) in [0, 50, 80, 90, 98]
             .into_iter()

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_frozen_tables_never_change() {
+    fn frozen_tables_never_change() {
         // XXH3 over the class of every character. Another Unicode version is another recipe.
         let mut all = Vec::new();
         for c in '\0'..=char::MAX {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_say_what_classes_and_composition_do() {
+    fn kinds_match_classes_and_composition() {
         for c in '\0'..=char::MAX {
             let kind = Kind::of(c as u32);
             assert_eq!(kind, if is_inert(c) { Kind::inert(c) } else { Kind::joining(c) }, "{c:?}");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn numerals_are_known_in_any_script() {
+    fn numerals_are_recognized_in_any_script() {
         for word in ["1", "x2", "½", "٤٢", "Ⅳ", "年一〇"] {
             assert!(has_numeral(word.as_bytes()), "{word}");
         }

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_found_by_their_place() {
+    fn marks_are_found_by_position() {
         let mut document = Document::new("plain ");
         document.push("bold", Marks::EMPHASIS);
         document.push(" link", Marks::ANCHOR | Marks::EMPHASIS);

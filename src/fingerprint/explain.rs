@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_features_are_named_with_what_they_weigh() {
+    fn heaviest_features_are_named_with_their_weights() {
         let text = "The cat, the CAT and the bird!";
         let explained = explain("words1-raw/2", text);
         assert_eq!((explained.features, explained.voting), (4, 4));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_fields_are_one_feature_that_weighs_as_much_as_all_of_them() {
+    fn equal_fields_are_one_feature_with_their_total_weight() {
         let recipe =
             Recipe::words(1).counts(Counts::Raw).fields(Fields::Share(Ratio::percent(100)));
         let mut document = Document::new("some words");
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_bits_are_not_said_to_be_near_to_flipping() {
+    fn reserved_bits_are_not_reported_as_close() {
         let recipe = Recipe::DEFAULT.reserved(8);
         let mut document = Document::new("some text of some words");
         document.set_metadata(0xff);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn features_of_a_minwise_hash_are_named_by_their_bits() {
+    fn minwise_features_are_named_by_their_bits() {
         for recipe in
             ["words1-minwise/2", "words1-mod3-minwise-seed1/2", "words1-minwise-leave0.9/2"]
         {
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_explained_as_well() {
+    fn empty_text_can_be_explained() {
         let explained = explain("default", " . ");
         assert_eq!((explained.fingerprint, explained.features, explained.voting), (0, 0, 0));
         assert_eq!(explained.balance, [0.0; 64]);

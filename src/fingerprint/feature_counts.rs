@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_document_is_counted_and_forgotten() {
+    fn large_document_is_counted_and_cleared() {
         let mut tally = FeatureCounts::new();
         for round in 0..3 {
             for n in 0..50_000u64 {
@@ -256,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn features_are_counted_as_by_the_definition(
+        fn feature_counts_match_the_definition(
             documents in prop::collection::vec(
                 prop::collection::vec((0u64..700, 0u64..9), 0..900), 1..4),
             kept in 0usize..1000,

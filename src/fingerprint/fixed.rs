@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_never_change() {
+    fn tables_never_change() {
         let sum = |table: &[u64]| {
             let bytes: Vec<u8> = table.iter().flat_map(|entry| entry.to_le_bytes()).collect();
             xxhash_rust::xxh3::xxh3_64(&bytes)
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_where_it_can_be() {
+    fn exact_values_are_exact() {
         assert_eq!((sqrt(0), sqrt(1), sqrt(4), sqrt(u64::MAX)), (0, ONE, 2 * ONE, (1 << 48) - 1));
         assert_eq!((ln(1), ln_one_plus(0, 7)), (0, 0));
         let around = [0, 1, 2, 3].map(|x| cos_plus_one(x, 4));
@@ -175,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn near_the_truth(bits in 0u32..64, x: u64, d in 1u64..1 << 40, n in 0u64..1 << 40) {
+        fn approximations_are_within_their_error(bits in 0u32..64, x: u64, d in 1u64..1 << 40, n in 0u64..1 << 40) {
             const ERROR: f64 = 2.5e-5;
             let x = (x >> bits).max(1);
             prop_assert!((real(ln(x)) - (x as f64).ln()).abs() < ERROR);

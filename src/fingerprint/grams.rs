@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn character_grams_are_of_words_with_one_space_between_them() {
+    fn character_grams_span_words_with_one_space() {
         let of = |gram: &str| xxh3_64(gram.as_bytes());
         let expected = ["é b", " be", "bee"].map(of).to_vec();
         let found: Vec<u64> = grams(&Recipe::chars(3), "É ... Bee").iter().map(|f| f.0).collect();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_left_out_make_their_neighbours_neighbours() {
+    fn omitted_words_make_their_neighbours_adjacent() {
         let text = "Updated on Monday the 3rd of May 2024: new terms";
         let without = Recipe::words(2).without_numbers();
         let all = [["updated", "on"], ["on", "the"], ["the", "of"], ["of", "may"], ["may", "new"]];
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn features_are_chosen_by_their_hashes() {
+    fn features_are_selected_by_hash() {
         let text: String = (0..400).map(|n| format!("w{n} ")).collect();
         let all = grams(&Recipe::words(1), &text);
         let chosen = grams(&Recipe::words(1).modulo(4), &text);

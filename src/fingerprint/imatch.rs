@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn only_which_words_of_the_lexicon_there_are_matters() {
+    fn only_the_set_of_lexicon_words_matters() {
         let counted = counted();
         // Words of 7.7 to 39.8 of the 60 documents.
         let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::percent(50)).unwrap();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_words_of_the_lexicon_agree_with_nothing() {
+    fn texts_without_lexicon_words_agree_with_nothing() {
         let counted = counted();
         let lexicon = Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap();
         for text in ["", "and others", "w61 w0"] {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn more_lexicons_bear_more_changes() {
+    fn more_lexicons_tolerate_more_changes() {
         let counted = counted();
         let lexicon = Lexicon::new(&counted, Ratio::ZERO..=Ratio::ONE).unwrap();
         let of = |words: &mut dyn Iterator<Item = u32>| {

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_never_changes() {
+    fn hash_never_changes() {
         for (key, hash) in [
             ("", 0x8db6_3936_9385_75bf),
             ("a", 0x1d48_fd74_d886_33ac),

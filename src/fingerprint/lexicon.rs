@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_common_or_rare_or_unknown_are_not_in_it() {
+    fn lexicon_excludes_common_rare_and_unknown_words() {
         let counted = counted();
         let of = |rarity| {
             let words: Vec<u64> = (0..=101).collect();
@@ -126,7 +126,7 @@ mod tests {
 
     /// Among n² documents, a word in n of them has rarity 1/2.
     #[test]
-    fn both_ends_of_the_range_belong_to_it() {
+    fn range_of_a_lexicon_includes_both_ends() {
         let mut counted = Counted::new(&Recipe::words(1));
         for n in 1..=40u64 {
             for document in (n - 1) * (n - 1)..n * n {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn other_tables_and_ranges_are_refused() {
+    fn unsuitable_tables_and_ranges_are_refused() {
         let refused =
             |counted: &Counted, rarity| Lexicon::new(counted, rarity).unwrap_err().to_string();
         let all = Ratio::ZERO..=Ratio::ONE;

@@ -299,7 +299,7 @@ mod tests {
     use super::super::recipe::any_recipe;
 
     #[test]
-    fn presets_are_as_they_were_measured() {
+    fn presets_have_their_measured_bands() {
         let of = |name: &str| name.parse::<Recipe>().unwrap().bands();
         assert_eq!(of("default"), Bands { minor: 2, moderate: 9 });
         assert_eq!(of("strict"), Bands { minor: 3, moderate: 11 });
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn other_recipes_go_by_the_nearest_preset() {
+    fn other_recipes_use_the_nearest_preset() {
         for (name, nearest) in [
             ("words2-log/2", "default"),
             ("words5-sqrt/2", "strict"),
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_where_distances_by_chance_say() {
+    fn range_of_changes_follows_from_chance_distances() {
         // By exact sums of the binomial distribution: a distance that is at most as large has a chance
         // of one tenth at the upper bound, one that is at least as large at the lower bound. The bounds
         // are between those with and without the distance itself.
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn ready_made_fingerprints_have_bands_of_their_own() {
+    fn external_fingerprints_have_their_own_bands() {
         let of = |distance| Meaning::ready_made(distance).band;
         assert_eq!([0, 3, 4, 10, 11].map(of), {
             use Band::{Major, Minor, Moderate, None};
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_said_in_words() {
+    fn meaning_is_described_in_words() {
         let said = |distance| Recipe::DEFAULT.meaning(distance).to_string();
         assert_eq!(
             said(0),
@@ -376,7 +376,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_larger_distance_means_more(recipe in any_recipe(), distance in 0u32..70) {
+        fn larger_distance_means_a_larger_change(recipe in any_recipe(), distance in 0u32..70) {
             let (one, next) = (recipe.meaning(distance), recipe.meaning(distance + 1));
             prop_assert!(one.band <= next.band);
             let (one, next) = (one.changed(), next.changed());
@@ -385,7 +385,7 @@ mod tests {
         }
 
         #[test]
-        fn fewer_bits_tell_less(recipe in any_recipe(), distance in 1u32..16) {
+        fn fewer_bits_give_wider_ranges(recipe in any_recipe(), distance in 1u32..16) {
             let (all, half) = (recipe.reserved(0), recipe.reserved(32));
             let (all, half) = (all.meaning(2 * distance).changed(), half.meaning(distance).changed());
             prop_assert!(half.start <= all.start && half.end >= all.end);

@@ -210,7 +210,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn sets_never_change_their_fingerprints() {
+    fn fingerprints_of_sets_never_change() {
         let of = [0, 1, 2, 10, 100, 10_000].map(|count| of(0..count));
         let expected = [
             0,
@@ -224,7 +224,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_bin_looks_at_each_other_bin_once() {
+    fn each_bin_visits_every_other_bin_once() {
         for (bin, others) in (0..).zip(OTHERS) {
             let all: BTreeSet<u8> = others.into_iter().chain([bin]).collect();
             assert!(all.len() == BINS && all.last() == Some(&63));
@@ -232,7 +232,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn small_sets_that_have_nothing_in_common_are_not_near() {
+    fn disjoint_small_sets_are_not_near() {
         for features in [1, 2, 3, 5, 8] {
             let near = (0..20_000_u64).filter(|pair| {
                 let set = |first: u64| of((0..features).map(|n| splitmix(first << 8 | n)));
@@ -260,7 +260,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn fingerprints_are_made_as_by_the_definition(
+        fn fingerprints_match_the_definition(
             features in prop::collection::vec(any::<u64>(), 0..300),
             few in prop::collection::vec(any::<u64>(), 0..9),
         ) {

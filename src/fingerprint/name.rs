@@ -258,7 +258,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_say_all_of_a_recipe() {
+    fn names_describe_all_of_a_recipe() {
         let halves = Scaling::By { name: "halves", weight: |x, length| (2 * x / length) << 16 };
         let nothing = Scaling::By { name: "-/", weight: |_, _| 1 };
         assert_ne!(nothing, Scaling::None);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_and_says_why() {
+    fn invalid_names_are_refused_with_the_reason() {
         for (name, why) in [
             ("", "version"),
             ("words2-sqrt", "version"),
@@ -326,14 +326,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn names_of_an_earlier_version_say_what_they_said(recipe in any_recipe()) {
+        fn names_of_earlier_versions_keep_their_meaning(recipe in any_recipe()) {
             let name = recipe.name_of_version(1);
             prop_assert_eq!(Recipe::of_any_version(&name), Ok((recipe, 1)));
             prop_assert!(name.parse::<Recipe>().is_err());
         }
 
         #[test]
-        fn every_recipe_is_parsed_from_its_name(recipe in any_recipe()) {
+        fn every_recipe_round_trips_through_its_name(recipe in any_recipe()) {
             prop_assert_eq!(recipe.name().parse(), Ok(recipe));
         }
 

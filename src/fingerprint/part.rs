@@ -54,7 +54,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_parts_together_are_all_features(
+        fn all_parts_together_have_all_features(
             hashes in prop::collection::vec(
                 prop_oneof![any::<u64>(), 0..50u64, u64::MAX - 9..=u64::MAX], 0..900),
             features_max in 1..400usize,

@@ -92,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_no_share_is_refused() {
+    fn invalid_ratio_is_refused() {
         for text in ["", ".5", "1.2345", "-1", "+1", "1.+2", "4294968", "1e3", "1.2.3"] {
             assert_eq!(text.parse::<Ratio>(), Err(RatioError), "{text}");
         }
@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shares_are_read_as_they_are_written(n: u32) {
+        fn ratios_round_trip_through_text(n: u32) {
             prop_assert_eq!(Ratio(n).to_string().parse(), Ok(Ratio(n)));
         }
     }

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn reserved_bits_are_no_part_of_a_distance() {
+    fn reserved_bits_do_not_count_in_a_distance() {
         let recipe = Recipe::words(2).reserved(8);
         assert_eq!(recipe.distance(u64::MAX, 0), 56);
         assert_eq!(recipe.distance(0xff << 56, 0), 0);

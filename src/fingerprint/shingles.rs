@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn resemblance_is_that_of_sets(a in "([a-d] ){0,30}", b in "([a-d] ){0,30}", w in 1u32..4) {
+        fn resemblance_matches_sets(a in "([a-d] ){0,30}", b in "([a-d] ){0,30}", w in 1u32..4) {
             let (a, b) = (Shingles::of_text(&a, w), Shingles::of_text(&b, w));
             let sets: [BTreeSet<u64>; 2] = [&a, &b].map(|s| s.hashes().iter().copied().collect());
             let common = sets[0].intersection(&sets[1]).count();

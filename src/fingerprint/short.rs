@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_the_fingerprint_of_a_page() {
+    fn text_has_the_fingerprint_of_a_page() {
         let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
         for words in [0, 1, 7, 8, 9, 500] {
             let text =
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_no_text_and_titles_are() {
+    fn titles_count_as_text_and_fields_do_not() {
         let mut document = Document::new("one two three four five six seven");
         document.field("description", "and very many other words that nobody sees on the page");
         assert!(document.is_too_short());
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_costs_no_more_than_its_start() {
+    fn length_check_reads_only_the_start() {
         let text =
             "one two three four five six seven eight ".to_owned() + &"nine ".repeat(10 << 20);
         let document = Document::new(text);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_which_all_is_left_out_has_no_fingerprint() {
+    fn page_without_remaining_features_has_no_fingerprint() {
         let template = "Home News Shop About Contact Imprint Privacy Terms Search";
         let page = |own: &str| Document::new(format!("{template} {own}"));
         for (recipe, leaves_out) in
@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_counted_as_recipes_take_them(
+        fn words_are_counted_like_in_recipes(
             pieces in prop::collection::vec("[a-c]{1,3}|[ .]{1,40}|é|Ж|北京|ー|ไท\u{e48}|[’—👍]|\u{ad}", 0..40)
         ) {
             let text = pieces.concat();

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_example_of_seshasai_comes_out() {
+    fn seshasais_worked_example_is_reproduced() {
         // Table 3.1 of the thesis; weights in hundredths, the first bit is the leftmost.
         let features = [(0b1001, 9), (0b1110, 1), (0b0010, 6), (0b0101, 5), (0b1101, 4)];
         let mut simhash = Simhash::new(1);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_and_nothing_give_zeros() {
+    fn ties_and_empty_input_give_zeros() {
         assert_eq!(vote(&[], 1), 0);
         assert_eq!(vote(&[(u64::MAX, 1), (0, 1)], 1), 0);
         assert_eq!(vote(&[(u64::MAX, 2), (0, 1)], 1), u64::MAX);
@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_order_and_any_unit_give_the_naive_vote(
+        fn any_order_and_unit_give_the_naive_vote(
             features in prop::collection::vec((any::<u64>(), 1u64..5), 0..600),
             unit in 1u64..5,
         ) {

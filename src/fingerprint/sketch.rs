@@ -71,7 +71,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_resemblance_is_estimated_within_its_error() {
+    fn resemblance_is_estimated_within_its_error() {
         for common in [0, 100, 500, 2000, 10_000] {
             let [a, b] = texts(common);
             let truth = a.resemblance(&b);

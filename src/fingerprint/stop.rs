@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_are_in_order_and_never_change() {
+    fn word_lists_are_sorted_and_never_change() {
         for words in [STOP_WORDS, DATE_WORDS] {
             assert!(words.is_sorted_by(|a, b| a < b));
         }

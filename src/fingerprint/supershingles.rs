@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn supershingles_tell_near_duplicates_from_others() {
+    fn supershingles_separate_near_duplicates_from_others() {
         let of = |common| texts(common).map(|text| SuperShingles::of(&text));
         let [a, b] = of(200_000);
         assert!(a.common(&b) >= 2);

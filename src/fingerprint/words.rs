@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_taken_in_pairs() {
+    fn scripts_without_spaces_are_read_in_pairs() {
         assert_eq!(words("北京2008年，奥运会"), ["北京", "2008", "年", "奥运", "运会"]);
         assert_eq!(
             words("データをeメールで"),
@@ -311,7 +311,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_found_as_by_the_definition(
+        fn words_match_the_definition(
             text in prop_oneof![any_text(), any_equivalent()],
             runs: bool,
         ) {

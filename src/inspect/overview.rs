@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_newer_segments_go_on_with_is_spread_over_the_older_ones() {
+    fn superseded_pages_are_spread_over_older_segments() {
         let mut segments = [segment(100), segment(100), segment(50)];
         // The second has 60 pages that the first has, too; the third 20 that one of them has.
         supersede(&mut segments, &[100, 40, 30]);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_forgotten_is_gone_from_all_segments_alike() {
+    fn forgotten_pages_are_removed_evenly_from_segments() {
         let mut segments = [segment(100), SegmentOverview { superseded: 0.5, ..segment(100) }];
         leave(&mut segments, 150);
         assert!(segments[0].superseded == 0.0 && segments[1].superseded == 0.5, "{segments:?}");

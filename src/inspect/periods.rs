@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_time_finds_a_period_and_no_visit_is_lost() {
+    fn any_time_has_a_period_and_no_visit_is_lost() {
         for times in [vec![0, -1], (0..3000).map(|n| n * DAY_MS).collect()] {
             let mut periods = Periods::default();
             times.iter().for_each(|time| periods.add(Time(*time), Verdict::New));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_visits_at_wrong_times_do_not_stretch_the_periods() {
+    fn few_visits_at_wrong_times_do_not_stretch_periods() {
         let year: Vec<(i64, u64)> = (20_000..20_365).map(|day| (day, 5)).collect();
         let with = |more: &[(i64, u64)]| of_days(&[&year[..], more].concat());
         assert_eq!(with(&[]), (20_000, 20_364, 0));

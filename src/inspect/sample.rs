@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_more_than_can_be_counted_a_share_is_counted_whole() {
+    fn sample_counts_its_pages_completely() {
         let mut sample = Sample::default();
         let all = 3 * COUNTED as u64;
         for page in 0..2 * all {

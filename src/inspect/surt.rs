@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_written_as_archives_write_it() {
+    fn surt_key_is_written_as_in_archives() {
         for (url, expected) in [
             ("https://docs.example.com/a/b?c#d", "com,example,docs)/a/b?c#d"),
             ("http://example.com", "com,example)/"),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_sum_like_whole_blocks() {
+    fn pieces_have_the_checksum_of_whole_blocks() {
         let tag = Tag::of(Kind::Pages);
         let data: Vec<u8> = (0..10_000u32).map(|i| (i * 7).to_le_bytes()[0]).collect();
         for piece in [1, 7, 4095, 4096, 4097, 10_000] {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_from_elsewhere_has_another_sum() {
+    fn block_from_elsewhere_has_another_checksum() {
         let sum = block_sum(1, Tag::of(Kind::Pages), 0, b"same");
         assert_ne!(sum, block_sum(2, Tag::of(Kind::Pages), 0, b"same"));
         assert_ne!(sum, block_sum(1, Tag::of(Kind::Hashes), 0, b"same"));

@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn integers_read_back(values in prop::collection::vec((any::<u64>(), any::<i64>(), 0u32..64), 0..50)) {
+        fn integers_round_trip(values in prop::collection::vec((any::<u64>(), any::<i64>(), 0u32..64), 0..50)) {
             let mut bytes = Vec::new();
             for &(u, i, shift) in &values {
                 put_varint(&mut bytes, u >> shift);

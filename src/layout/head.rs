@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_says_which_segment_it_is_and_whose() {
+    fn head_identifies_segment_and_store() {
         assert_eq!(parse_head(&encode_head(&STAMP), 4), Ok(STAMP));
         assert!(matches!(parse_head(&encode_head(&STAMP), 5), Err(Flaw::Damage(16, _))));
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reserved_byte_is_refused() {
+    fn nonzero_reserved_byte_is_refused() {
         for at in (12..16).chain(40..60) {
             assert!(matches!(parse_head(&changed(at, 1), 4), Err(Flaw::Damage(40, _))));
         }

@@ -337,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_reads_back() {
+    fn section_table_round_trips() {
         let (table, file) = sample();
         assert_eq!(parse_head(&file, 4), Ok(STAMP));
         assert_eq!(table_of(&file, &STAMP), Ok(table));
     }
 
     #[test]
-    fn every_flipped_bit_of_the_frame_is_noticed() {
+    fn every_bit_flip_of_the_frame_is_detected() {
         let (_, file) = sample();
         for at in (0..64).chain(192..file.len()) {
             for bit in 0..8 {
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_is_noticed() {
+    fn every_truncation_is_detected() {
         let (_, file) = sample();
         for len in 0..file.len() {
             assert!(table_of(&file[..len], &STAMP).is_err(), "{len}");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_another_segment_is_refused() {
+    fn trailer_of_another_segment_is_refused() {
         let (_, file) = sample();
         assert!(matches!(table_of(&file, &Stamp { id: 5, ..STAMP }), Err(Flaw::Damage(..))));
         assert!(matches!(table_of(&file, &Stamp { nonce: 13, ..STAMP }), Err(Flaw::Damage(..))));

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_one_name_are_implied_by_what_they_lie_in() {
+    fn equal_folders_are_implied_by_their_parents() {
         let mut families = Families::new(7);
         let found = |families: &mut Families, one: &str, other: &str, is_mirror: bool| {
             families.find([&key(one), &key(other)], is_mirror);

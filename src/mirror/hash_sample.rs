@@ -46,7 +46,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_smallest_hashes_are_drawn_in_whatever_order_they_come(
+        fn smallest_hashes_are_sampled_in_any_order(
             hashes in prop::collection::hash_set(any::<u64>(), 0..50),
             max in 0usize..20,
         ) {

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sites_are_found_by_their_numbers() {
+    fn sites_are_found_by_number() {
         let work = Workspace::new(None, 0);
         let mut writer = SitesWriter::new(&work).unwrap();
         let site =

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_in_force_count_first_and_then_the_nearest_of_both_pages() {
+    fn versions_in_force_precede_the_nearest_versions() {
         let a = page(0, &[(0b1111, 50), (0b0011, 10)]);
         let same = nearest(&a, &page(0, &[(0b1111, 70), (0b0011, 20)]));
         assert_eq!(same, Nearest { distance: 0, at: [0, 0], later: 20, is_change: true });
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn two_earlier_versions_say_nothing() {
+    fn two_earlier_versions_are_not_compared() {
         let pages = [0, 32].map(|at| page(0, &[(0xffff << at, 9), (0xffff << 16, 1)]));
         assert_eq!(nearest(&pages[0], &pages[1]).distance, 32);
     }

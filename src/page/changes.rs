@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_dated_between_the_visits_and_not_by_a_clock() {
+    fn change_is_dated_only_between_its_visits() {
         let day = 86_400_000;
         for (modified, is_dated) in [
             (0, false),
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_its_ways_is_believed() {
+    fn recent_behaviour_outweighs_old() {
         let mut changes = Changes::default();
         let mut push = |found, times: usize| {
             let times = std::iter::repeat_n((0, 1000), times);
@@ -451,7 +451,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn half_of_all_is_left_and_means_stay_in_bounds(
+        fn halving_keeps_half_and_means_in_bounds(
             all in prop::collection::vec((time(), time(), found(), prop::option::of(time())), 0..700),
         ) {
             let (mut changes, mut expected) = (Changes::default(), 0);

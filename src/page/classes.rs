@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_names_classes_or_is_refused() {
+    fn classes_are_parsed_or_refused() {
         let all = Classes::of([u32::MAX, 0, 3, 3]);
         assert_eq!("3,4294967295,00".parse(), Ok(all.clone()));
         assert_eq!(all.to_string(), "0,3,4294967295");

@@ -51,7 +51,7 @@ mod tests {
 
     /// Samples of the URL Standard and of UTS 46.
     #[test]
-    fn a_host_is_read_as_browsers_read_it() {
+    fn host_is_parsed_as_in_browsers() {
         for (host, expected) in [
             ("Example.com", Some("Example.com")),
             ("a_b.example.", Some("a_b.example.")),
@@ -86,7 +86,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_host_that_was_read_is_read_as_itself(host in "[a-zA-Z0-9.%xX\\-\u{e9}\u{dc}\u{3002}]{0,20}|\\PC{0,12}") {
+        fn host_parsing_is_idempotent(host in "[a-zA-Z0-9.%xX\\-\u{e9}\u{dc}\u{3002}]{0,20}|\\PC{0,12}") {
             if let Some(once) = read(&host) {
                 let again = read(&once).map(Cow::into_owned);
                 prop_assert_eq!(again, Some(once.into_owned()));
@@ -94,7 +94,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_plain_is_read_as_the_crate_reads_it(host in "[a-zA-Z_-]{1,3}(\\.[a-z0-9]{1,3}){0,3}") {
+        fn plain_hosts_match_the_url_crate(host in "[a-zA-Z_-]{1,3}(\\.[a-z0-9]{1,3}){0,3}") {
             if is_plain(&host) && !host.is_empty() {
                 let read = Host::parse(&host).ok();
                 prop_assert_eq!(read, Some(Host::Domain(host.to_ascii_lowercase())));

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_each_kind_the_last_is_in_force_and_of_one_time_the_greatest() {
+    fn last_property_of_each_kind_is_in_force() {
         let weight =
             |time, weight| PropertyEntry { time, property: Property::Weight(Weight::from(weight)) };
         let class = |time, class| PropertyEntry { time, property: Property::Class(class) };

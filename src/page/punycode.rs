@@ -131,7 +131,7 @@ mod tests {
 
     /// The samples of RFC 3492, section 7.1, ASCII in lower case.
     #[test]
-    fn the_samples_of_the_rfc_come_out_as_printed() {
+    fn samples_of_the_rfc_are_reproduced() {
         for (label, punycode) in [
             ("ليهمابتكلموشعربي؟", "egbpdaj6bu4bxfgehfvwxn"),
             ("他们为什么不说中文", "ihqwcrb4cv8a8dqg056pqjye"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_farthest_code_points_do_not_overflow() {
+    fn largest_code_points_do_not_overflow() {
         let far = "\u{10ffff}".repeat(CODE_POINTS_MAX);
         assert_eq!(decoded(&encoded(&far)), far);
         let long = format!("{}\u{10ffff}", "a".repeat(8192));
@@ -174,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_label_decodes_back(label in "[^A-Z]{0,63}") {
+        fn every_label_round_trips(label in "[^A-Z]{0,63}") {
             prop_assert_eq!(decoded(&encoded(&label)), label);
         }
     }

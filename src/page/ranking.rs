@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_decides_only_what_those_before_it_do_not() {
+    fn rule_decides_only_ties_of_earlier_rules() {
         let ranking: Ranking = "https,weight,shortest-url,first-seen,newest,https".parse().unwrap();
         assert_eq!(ranking.to_string(), "https,weight,shortest-url,first-seen");
         let rank = |url, since, weight| ranking.rank(&page(url, since, weight));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_said_with_those_that_are() {
+    fn unknown_rule_is_refused_with_the_known_ones() {
         let error = "first-seen,oldest".parse::<Ranking>().unwrap_err().to_string();
         let expected = "\"oldest\" is not a rule; the rules are first-seen, newest,";
         assert!(error.starts_with(expected), "{error}");

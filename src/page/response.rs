@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_counts_only_if_it_is_the_whole() {
+    fn range_counts_only_if_it_is_complete() {
         for (range, is_whole) in [
             ("bytes 0-99/100", true),
             (" Bytes  0-0/1 ", true),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_body_fails_unless_it_was_decoded() {
+    fn short_body_fails_unless_it_was_decoded() {
         let short = Response { length: Some(10), received: Some(9), ..of(200) };
         assert_eq!(short.meaning(), Failed(FetchFailure::Incomplete));
         assert_eq!(Response { is_encoded: true, ..short }.meaning(), Content);

@@ -68,7 +68,7 @@ mod tests {
 
     /// Others rely on these: they are worked out from `format/surt.md` by another program.
     #[test]
-    fn pages_belong_where_they_always_did() {
+    fn routes_never_change() {
         for (url, of_stores) in GOLDEN {
             assert_eq!(
                 [1, 2, 3, 16, 1000, u32::MAX].map(|stores| of(url, stores)),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_stays_or_goes_to_a_new_store_and_each_has_its_share() {
+    fn page_moves_only_to_new_stores_and_evenly() {
         let mut counts = [0; 16];
         for host in 0..20_000 {
             let url = format!("https://h{host}.example/");

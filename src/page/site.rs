@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_in_its_host_and_in_each_folder_above_it() {
+    fn page_is_in_its_host_and_parent_folders() {
         for (url, expected) in [
             ("http://a.example", &["a.example/ "][..]),
             ("https://A.example/", &["a.example/ "]),
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_page_is_under_the_prefix_of_each_of_its_sites(
+        fn page_is_under_the_prefixes_of_its_sites(
             url in "(https?:)?(//)?[a-b.@:1-]{0,5}(/[ab?#/.]{0,8})?",
         ) {
             let key = surt::key_of(&url);

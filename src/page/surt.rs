@@ -279,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_host_is_what_its_key_begins_with(url in "([a-z]{1,4}:)?(//)?([a-z@:0-9]{0,4}[.]?){0,3}(/.{0,5})?") {
+        fn key_begins_with_the_host(url in "([a-z]{1,4}:)?(//)?([a-z@:0-9]{0,4}[.]?){0,3}(/.{0,5})?") {
             let mut found = Vec::new();
             host(&url, &mut found);
             let key = key_of(&url);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_named_as_people_write_it() {
+    fn host_is_shown_in_its_usual_form() {
         for (url, expected) in [
             ("https://docs.Example.com:8080/a?b", "docs.example.com"),
             ("http://127.0.0.1/", "127.0.0.1"),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_hosts_that_cannot_exist_stay_as_they_are() {
+    fn invalid_labels_and_hosts_stay_unchanged() {
         let long = "é".repeat(64);
         assert_eq!(shown(&format!("http://{long}/")), format!("{long}<1><1><4><1>http"));
         let nonsense = "\u{10ffff}\u{80}.".repeat(200);
@@ -373,7 +373,7 @@ mod tests {
 
     /// The order itself, as a list that must never change.
     #[test]
-    fn pages_stand_in_surt_order() {
+    fn pages_are_in_surt_order() {
         let ordered = [
             "http://127.0.0.1/",
             "http://127.0.0.1:8080/",
@@ -434,7 +434,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pages_of_a_host_and_both_schemes_are_neighbours(pages in prop::collection::vec(urls(), 1..40)) {
+        fn pages_of_a_host_are_adjacent_across_schemes(pages in prop::collection::vec(urls(), 1..40)) {
             let mut all: Vec<(Vec<u8>, String, String)> = Vec::new();
             for (host, page) in pages {
                 for scheme in ["http", "https"] {
@@ -456,7 +456,7 @@ mod tests {
         }
 
         #[test]
-        fn a_key_says_nothing_of_what_it_is_appended_to(url in any::<String>()) {
+        fn key_does_not_depend_on_the_buffer(url in any::<String>()) {
             let mut out = b"before".to_vec();
             key(&url, &mut out);
             prop_assert_eq!(&out[6..], key_of(&url));

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_finite_or_not_positive_is_not_sound() {
+    fn only_finite_positive_weights_are_valid() {
         for weight in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, -1.0, -1e-300] {
             assert!(!Weight::from(weight).is_sound(), "{weight}");
             assert_eq!(Weight::from_bits(Weight::from(weight).to_bits()), None);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_ordered_as_numbers_and_read_as_they_are_shown() {
+    fn weights_are_ordered_and_round_trip_through_text() {
         let mut before = None;
         // All that are normal.
         for exponent in -379..386 {

@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_threshold_takes_as_many_visits_as_there_are(
+        fn threshold_spends_exactly_the_visits(
             per_day in 1e-9f64..1e9,
             pages in 1e-3f64..1e6,
         ) {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_is_found_in_any_unit_and_is_the_same_in_each() {
+    fn threshold_is_the_same_in_any_unit() {
         let visits = |unit: f64| {
             spend(7.3, |tried| tried.map(|threshold| 1234.5 / (threshold / unit).sqrt())).unwrap()
         };
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_visited_anyway_has_no_threshold() {
+    fn pages_with_forced_visits_have_no_threshold() {
         assert_eq!(spend(1.0, |tried| tried.map(|_| 2.0)), None);
         // Pages that cannot be visited more often get the least threshold.
         assert!(spend(3.0, |tried| tried.map(|_| 2.0)).unwrap() < 1e-17);

@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_code_says_the_evidence_within_its_steps(of in summaries()) {
+        fn code_keeps_the_evidence_within_its_steps(of in summaries()) {
             let code = Code::of(&of);
             prop_assert_eq!(Code::from_bits(code.bits()), Some(code));
             let said = code.summary();
@@ -203,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn to_say_again_what_a_code_says_keeps_its_changes(of in summaries()) {
+        fn recoding_keeps_the_changes(of in summaries()) {
             let code = Code::of(&of).summary();
             prop_assert!(Code::of(&code).summary().changes == code.changes);
         }
@@ -218,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn no_comparison_is_no_evidence() {
+    fn no_comparison_gives_no_evidence() {
         let none = Code::of(&Summary::default());
         assert_eq!(none, Code::default());
         assert_eq!(none.likelihood(), Likelihood::flat());
     }
 
     #[test]
-    fn what_is_beyond_all_numbers_saturates() {
+    fn oversized_numbers_saturate() {
         let most = u64::MAX;
         let code = Code::of(&Summary {
             changes: most,
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_intervals_is_a_geometric_one() {
+    fn mean_of_intervals_is_geometric() {
         let mean = |all: &[(u64, u64)]| of_step(mean_step(all.iter().copied()), STEPS);
         let second = 1000;
         assert_eq!(mean(&[]), 0);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_return_is_half_a_change() {
+    fn return_counts_as_half_a_change() {
         const DAY: u64 = 86_400_000;
         let of = |changes, returned| {
             Code::of(&Summary {
@@ -278,7 +278,7 @@ mod steps_tests {
 
     proptest! {
         #[test]
-        fn a_number_is_at_most_half_a_step_off(value in 0..1u64 << 60, shift in 0u32..60, bits in 1u32..12) {
+        fn coded_number_is_off_by_half_a_step(value in 0..1u64 << 60, shift in 0u32..60, bits in 1u32..12) {
             let value = value >> shift;
             let step = step_of(value, bits);
             let back = of_step(step, bits);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_ends() {
+    fn extreme_arguments_give_limits() {
         assert_eq!((exp(0.0), exp(710.0), exp(-746.0)), (1.0, f64::INFINITY, 0.0));
         assert_eq!((exp(f64::INFINITY), exp(f64::NEG_INFINITY)), (f64::INFINITY, 0.0));
         assert_eq!((ln(1.0), ln(0.0), ln(f64::INFINITY)), (0.0, f64::NEG_INFINITY, f64::INFINITY));
@@ -152,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn near_those_of_the_standard_library(x in -708.0..709.0, small in -0.4..0.4) {
+        fn functions_agree_with_the_standard_library(x in -708.0..709.0, small in -0.4..0.4) {
             prop_assert!(close(exp(x), x.exp()), "{} {}", exp(x), x.exp());
             prop_assert!(close(ln(x.exp()), x.exp().ln()) || x.abs() < 1e-9);
             prop_assert!(close(exp_m1(small), small.exp_m1()));
@@ -160,7 +160,7 @@ mod tests {
         }
 
         #[test]
-        fn two_or_more_falls_nowhere(x in 0.0..40.0f64) {
+        fn two_or_more_is_accurate(x in 0.0..40.0f64) {
             let sum: f64 = (2..200).scan(x * f64::exp(-x), |term, n| {
                 *term *= x / f64::from(n);
                 Some(*term)

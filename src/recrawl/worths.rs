@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_a_belief_says_within_a_hundredth(
+        fn table_matches_a_belief_within_one_percent(
             days in 0.01f64..1000.0,
             seconds in 0u64..=SECONDS_MAX,
             shift in 0u32..40,

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worths_of_any_unit_are_short() {
+    fn worths_are_short_in_any_unit() {
         let texts = [0.0, 12.3, 0.004, 1e-30, 6.7e32, f64::INFINITY].map(|v| legible(v, 2));
         assert_eq!(texts, ["0.00", "12.30", "0.00", "1.0e-30", "6.7e32", "inf"]);
     }

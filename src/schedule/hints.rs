@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_changes_is_limited() {
+    fn number_of_changes_is_limited() {
         let mut set = Set { changes: Vec::new(), most: 5000 };
         for n in (0..5000).chain(0..5000).rev() {
             set.add(change(n)).unwrap();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_many_times_takes_memory_once() {
+    fn repeated_changes_take_memory_once() {
         let mut set = Set { changes: Vec::new(), most: CHANGES_MAX };
         for n in 0..1_000_000 {
             set.add(change(n % 1000)).unwrap();

@@ -556,7 +556,7 @@ mod candidates_tests {
 
     proptest! {
         #[test]
-        fn the_best_are_those_of_sorting_all(
+        fn best_pages_match_sorting_all(
             all in prop::collection::vec((0usize..3, 0u8..20), 0..300),
             most in 1usize..40,
             parts in 1usize..4,
@@ -600,7 +600,7 @@ mod skip_cache_tests {
     }
 
     #[test]
-    fn it_knows_of_times_that_are_not_longer() {
+    fn skip_cache_covers_shorter_times() {
         let mut skip_cache = SkipCache::of(1);
         let knows = |skip_cache: &SkipCache, weight, seconds, floor| {
             skip_cache.knows(&page(weight, seconds), floor)
@@ -615,7 +615,7 @@ mod skip_cache_tests {
     }
 
     #[test]
-    fn of_two_times_it_keeps_the_longer_one() {
+    fn skip_cache_keeps_the_longer_time() {
         let mut skip_cache = SkipCache::of(1);
         skip_cache.note(&page(1.0, 100), 2.0);
         skip_cache.note(&page(1.0, 50), 1.0);

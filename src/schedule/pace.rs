@@ -140,7 +140,7 @@ mod tests {
     use crate::{Observation, Options, Store};
 
     #[test]
-    fn a_sample_of_the_pages_counts_for_all_of_them() {
+    fn sample_of_pages_estimates_the_pace() {
         let store = Store::create(Arc::new(SimDisk::new()), Options::default()).unwrap();
         // A visit a day of each page.
         let urls: Vec<String> = (0..1000).map(|page| format!("http://{page}.example/")).collect();

@@ -244,7 +244,7 @@ mod newest_tests {
     use super::*;
 
     #[test]
-    fn one_page_has_one_first_row_and_none_that_knows_of_no_page() {
+    fn page_has_one_first_row() {
         let none = RowFlags { known: false, first: false };
         let [first, later] = [true, false].map(|first| RowFlags { known: true, first });
         let location = |rows: &[(usize, RowFlags)], of: usize| {

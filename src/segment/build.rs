@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a section does not outgrow its place")]
-    fn a_section_stays_within_its_place() {
+    fn section_stays_within_its_place() {
         let mut builder = builder();
         let mut section = builder.place(Tag::of(Kind::Hashes), 8).unwrap();
         let _ = builder.write(&mut section, &[0; GATHERED_BYTES]);
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a section fills its place")]
-    fn a_place_is_not_left_empty() {
+    fn reserved_place_must_be_filled() {
         let mut builder = builder();
         let section = builder.place(Tag::of(Kind::Hashes), 8).unwrap();
         let _ = builder.end(section);
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "no other section grows meanwhile")]
-    fn one_section_grows_at_a_time() {
+    fn only_one_section_grows_at_a_time() {
         let mut builder = builder();
         let mut first = builder.begin(Tag::of(Kind::Pages)).unwrap();
         builder.whole(Tag::of(Kind::Tombstones), b"between").unwrap();
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "sections are as long as the pages need")]
-    fn a_segment_has_the_sections_of_its_pages() {
+    fn segment_has_the_sections_of_its_pages() {
         let _ = builder().finish(Numbers::default());
     }
 }

@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_page_comes_once_with_all_that_have_it(
+        fn each_page_is_merged_once_from_all_lists(
             lists in prop::collection::vec(prop::collection::btree_set(0u8..40, 0..20), 0..9),
         ) {
             // Every other URL has the key of the one before.

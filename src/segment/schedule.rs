@@ -282,14 +282,14 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_at_an_end_of_all_is_still_one() {
+    fn extreme_weights_are_packed() {
         let ends = [1e-300, 1.0, 1e300].map(|end| packed_weight(Weight::from(end)));
         assert_eq!(ends, [1, 0x7f00, 0xfeff]);
     }
 
     proptest! {
         #[test]
-        fn a_row_reads_back_and_says_what_its_head_does(
+        fn row_round_trips_and_matches_its_head(
             visits in visits(),
             own in 0usize..5,
             host: u16,
@@ -316,7 +316,7 @@ mod tests {
         }
 
         #[test]
-        fn a_weight_is_off_by_a_five_hundredth_at_most(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
+        fn packed_weight_is_off_by_a_five_hundredth(weight in f64::from(f32::MIN_POSITIVE)..1e38) {
             let mut head = head_of(&[Visit { time: Time(0), seen: Seen::Gone, status: None, modified: None }]);
             let given = PropertyEntry { time: Time(0), property: Property::Weight(Weight::from(weight)) };
             Head::absorb_into(&mut head, Entry::Property(given));

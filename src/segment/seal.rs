@@ -400,7 +400,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_held_says_what_it_was_made_of_and_is_ordered_by_it(
+        fn sorted_page_fingerprints_round_trip(
             each in prop::collection::vec(
                 (0u32..3, any::<u64>(), 0..1u32 << 30, any::<bool>()), 0..50,
             ),

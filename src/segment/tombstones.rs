@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_cover_what_any_of_those_that_came_does(
+        fn merged_prefixes_cover_what_any_covered(
             prefixes in prop::collection::vec("(a|b|c)(/|/a|/a/b|/a/c|\\.a|\\.a/b)?", 0..12),
         ) {
             let mut tombstones = Tombstones::default();

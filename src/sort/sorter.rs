@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn items_come_out_in_order(
+        fn items_are_sorted(
             items in prop::collection::vec(0u64..5000, 0..3000),
             memory_bytes in 0usize..30_000,
         ) {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_changes_while_it_waits_is_an_error() {
+    fn byte_flipped_on_disk_is_an_error() {
         let place = 0..1000;
         for flipped in [0, 5, 8, 500, 1007] {
             let disk: Arc<dyn Disk> = Arc::new(SimDisk::new());

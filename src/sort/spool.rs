@@ -144,7 +144,7 @@ mod tests {
     use crate::disk::SimDisk;
 
     #[test]
-    fn items_come_back_in_order_as_often_as_they_are_read() {
+    fn items_are_returned_in_order_on_every_read() {
         for (count, memory_bytes) in
             [(0, 0), (1, 0), (5, 1 << 20), (50_000, 1 << 10), (50_000, 1 << 20)]
         {

@@ -66,7 +66,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sorted_lists_come_out_as_one(
+        fn sorted_lists_are_merged(
             mut lists in prop::collection::vec(prop::collection::vec(0u32..50, 0..20), 0..20),
         ) {
             let mut expected: Vec<(u32, usize)> = Vec::new();

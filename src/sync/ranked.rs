@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn locks_are_taken_in_order_and_let_go_in_any() {
+    fn locks_are_acquired_in_order_and_released_in_any() {
         let (writer, view) = locks();
         for _ in 0..2 {
             let first = writer.lock();
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "Write is locked out of order")]
-    fn a_lock_out_of_order_panics() {
+    fn out_of_order_lock_panics() {
         let (writer, view) = locks();
         let _view = view.read();
         let _writer = writer.lock();
@@ -264,14 +264,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "View is locked out of order")]
-    fn a_lock_that_is_held_is_not_taken_again() {
+    fn held_lock_is_not_acquired_again() {
         let (_, view) = locks();
         let _first = view.read();
         let _second = view.read();
     }
 
     #[test]
-    fn a_lock_is_tried_in_any_order() {
+    fn try_lock_works_in_any_order() {
         let (writer, view) = locks();
         let _view = view.write();
         assert!(writer.try_lock().is_some() && view.try_read().is_none());

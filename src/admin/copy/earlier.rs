@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_went_on_from_a_state_of_which_it_kept_or_merged_all_segments() {
+    fn earlier_state_is_recognized_by_kept_or_merged_segments() {
         let earlier = [row(1, 1, 10), row(2, 11, 20)];
         let earlier = state(2, &earlier);
         for later in [
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_went_on_from_a_state_of_which_it_has_all_epochs() {
+    fn earlier_state_is_recognized_by_its_epochs() {
         let epoch = |number: usize, name: &str| EpochInfo {
             epoch: Epoch::new(number, 0).unwrap(),
             name: name.to_owned(),

@@ -31,7 +31,7 @@ fn without_user(url: &str) -> String {
 }
 
 #[test]
-fn any_number_of_pages_with_a_user_is_forgotten_with_a_path() {
+fn path_forgets_any_number_of_pages_with_users() {
     let store = store();
     let of = |user: usize| format!("http://u{user}@example.com/a/{}", user % 7);
     let more = ["http://example.com/a", "http://u@example.com/b", "http://u@example.com:81/a"];
@@ -58,7 +58,7 @@ fn any_number_of_pages_with_a_user_is_forgotten_with_a_path() {
 }
 
 #[test]
-fn pages_of_users_are_found_behind_many_others_of_the_host() {
+fn pages_with_users_are_found_behind_many_others() {
     let store = store();
     let others: Vec<String> =
         (0..SCANNED_PAGES + 10).map(|user| format!("http://m{user}@example.com/b")).collect();
@@ -87,7 +87,7 @@ fn view(store: &Store) -> Arc<View> {
 }
 
 #[test]
-fn what_waits_for_a_flush_is_bounded() {
+fn operations_waiting_for_a_flush_are_bounded() {
     let options = Options::default().background(false).durability(Durability::OnFlush);
     let store = Store::create(Arc::new(SimDisk::new()), options).unwrap();
     for user in 0..3 * USER_PAGES {
@@ -102,7 +102,7 @@ fn what_waits_for_a_flush_is_bounded() {
 }
 
 #[test]
-fn nothing_is_forgotten_if_the_pages_of_users_cannot_be_read() {
+fn nothing_is_forgotten_if_user_pages_cannot_be_read() {
     let disk = Arc::new(SimDisk::new());
     let options = || Options::default().background(false);
     let store = Store::create(Arc::clone(&disk), options()).unwrap();
@@ -141,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn a_path_takes_the_pages_that_are_under_it_without_their_users(
+    fn path_covers_pages_without_their_users(
         known in prop::collection::btree_set(
             "https?://(|u@|u:p@|@|a@b@)(a|b\\.a|\\[::1\\])(:80|:81)?(/[ab]{0,2}[/?#]?b?)?", 0..30,
         ),

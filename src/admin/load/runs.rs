@@ -304,7 +304,7 @@ mod tests {
     use crate::time::Time;
 
     #[test]
-    fn equal_entries_of_a_tail_become_one_and_the_rest_stays() {
+    fn equal_tail_entries_merge_and_others_stay() {
         let failed =
             |time| Entry::Visit(Visit { time, seen: Seen::Failed, status: None, modified: None });
         let times =

@@ -76,7 +76,7 @@ mod tests {
 
     /// A run each hour for 90 days.
     #[test]
-    fn each_file_is_read_once_in_thirty_days_and_few_together() {
+    fn each_file_is_read_once_in_thirty_days_evenly() {
         const HOUR: u64 = DAY / 24;
         let names: Vec<Name> = (0..3_000u64).map(|n| name(n * 2_654_435_761 % (1 << 32))).collect();
         let begin = 600 * DAY + 12_345;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn after_thirty_days_without_a_run_all_are_read() {
+    fn all_files_are_read_after_thirty_days_without_a_run() {
         for checksum in [0, 1, PERIOD - 1, PERIOD, u64::MAX] {
             for checked in [0, 1, 7 * DAY, 1_700_000_000_000] {
                 assert!(!is_due(name(checksum), checked, checked), "{checksum} {checked}");
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_was_set_back_keeps_no_file_from_being_read() {
+    fn clock_set_back_does_not_postpone_reading() {
         let now = 1_700_000_000_000;
         assert!(!is_due(name(7), now + DAY, now));
         assert!(is_due(name(7), now + DAY + 1, now));

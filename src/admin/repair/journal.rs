@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_pages_begin_anew_with_each_table() {
+    fn page_numbers_restart_in_each_table() {
         let sim = SimDisk::new();
         let disk: Arc<dyn Disk> = Arc::new(sim.clone());
         disk.create_dirs(Dir::STORE).unwrap();

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_that_meet_make_numbers_exact() {
+    fn matching_bounds_make_numbers_exact() {
         let mut numbers = Numbers::after(Some(0));
         (0..3).for_each(|_| numbers.add());
         numbers.lose(2);
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_number_leads_to_another_page(operations in operations(), knows_start in any::<bool>()) {
+        fn no_number_resolves_to_another_page(operations in operations(), knows_start in any::<bool>()) {
             let mut numbers = Numbers::after(if knows_start { Some(0) } else { None });
             // Of each page whether it is saved, and as which one.
             let mut pages: Vec<Option<u64>> = Vec::new();

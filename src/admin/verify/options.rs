@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verify_keeps_a_bounded_rate_and_stops_when_cancelled() {
+    fn verify_limits_its_rate_and_can_be_cancelled() {
         let progress = Progress::default();
         let mut pace = Pace::start(Some(20_000), progress.clone()).unwrap();
         pace.expect(4000);

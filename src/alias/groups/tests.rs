@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_page_that_comes_late_is_a_pair_as_one_that_comes_first() {
+fn late_page_pairs_like_an_early_one() {
     for bare_first in [false, true] {
         let mut groups = Groups::new(1 << 20, 1);
         let of = |fingerprint, visits, taken| Member { fingerprint, visits, taken, port: false };
@@ -27,7 +27,7 @@ fn a_page_that_comes_late_is_a_pair_as_one_that_comes_first() {
 }
 
 #[test]
-fn groups_beyond_the_memory_are_a_sample_of_whole_groups() {
+fn groups_beyond_the_memory_are_sampled_whole() {
     let mut groups = Groups::new(0, 0);
     let most = groups.most;
     for page in 0..50_000_u64 {
@@ -50,7 +50,7 @@ fn groups_beyond_the_memory_are_a_sample_of_whole_groups() {
 
 /// All groups of one URL are kept or left out together, so that they find each other.
 #[test]
-fn one_group_of_a_million_pages_takes_the_room_of_one() {
+fn group_of_a_million_pages_takes_constant_memory() {
     let mut groups = Groups::new(0, 0);
     for page in 0..1_000_000_u64 {
         let taken = 2 * page + 1;

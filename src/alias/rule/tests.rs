@@ -37,7 +37,7 @@ fn check(cases: &[Case<'_>]) {
 }
 
 #[test]
-fn a_rule_changes_hosts_ports_and_spellings_by_its_table() {
+fn rules_rewrite_hosts_ports_and_spellings() {
     check(&[
         ("host", None, "http://B\u{dc}cher.example/é", Some("http://xn--bcher-kva.example/é")),
         ("host", None, "https://u@a\u{3002}b:8/c", Some("https://u@a.b:8/c")),
@@ -71,7 +71,7 @@ fn a_rule_changes_hosts_ports_and_spellings_by_its_table() {
 }
 
 #[test]
-fn a_rule_changes_schemes_queries_and_paths_by_its_table() {
+fn rules_rewrite_schemes_queries_and_paths() {
     check(&[
         ("parameter", Some("ASPSESSIONID*"), "http://a/?ASPSESSIONIDXY=1&b", Some("http://a/?b")),
         ("www", Some("with"), "http://127.1/", None),
@@ -117,7 +117,7 @@ fn a_rule_changes_schemes_queries_and_paths_by_its_table() {
 }
 
 #[test]
-fn a_rule_is_named_by_its_kind_and_value() {
+fn rule_is_rebuilt_from_kind_and_value() {
     for rule in rules() {
         assert_eq!(AliasRule::new(rule.kind(), rule.value()), Some(rule));
     }
@@ -126,7 +126,7 @@ fn a_rule_is_named_by_its_kind_and_value() {
 proptest! {
     /// What a rule has made of a URL it leaves as it is, and takes no URL for no host.
     #[test]
-    fn a_rule_that_is_applied_twice_does_no_more(
+    fn rules_are_idempotent(
         url in "[hH]ttps?://(u@)?(www\\.){0,2}[aB1]{0,2}(\\.[a1]){0,3}\\.?(:80|:443|:)?(/[aB./\\\\?#&=]{0,12})?",
     ) {
         for rule in rules() {

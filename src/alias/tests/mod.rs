@@ -78,7 +78,7 @@ fn spellings_of_hosts_and_ports_are_compared() {
 }
 
 #[test]
-fn a_page_of_very_many_parameters_costs_little_and_that_is_said() {
+fn page_with_many_parameters_is_counted_cheaply() {
     let store = store();
     let many: String = (0..1_000).map(|n| format!("&p{n}=1")).collect();
     for page in 0..20_u64 {
@@ -149,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(1_000)).unwrap()))]
 
     #[test]
-    fn rules_are_counted_as_by_comparing_all_pages(
+    fn rule_counts_match_comparing_all_pages(
         pages in prop::collection::btree_map(urls(), (0..6_usize, 1..4_u64, any::<bool>()), 0..80),
         sealed in 0..80_usize,
         under in prop::option::of(prop::sample::select(UNDER)),

@@ -18,7 +18,7 @@ fn found_in(pages: u64, forms: &[(&str, u64)], asked: &AliasQuery) -> Vec<AliasC
 /// Pages that differ in two things at once and never in one; neither thing makes a difference.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of cases")]
-fn rules_hold_that_make_no_difference_two_at_once() {
+fn rules_hold_for_pairs_that_differ_twice() {
     let found = |forms: [&str; 2], far: bool| -> Vec<String> {
         let store = store();
         for page in 0..20_u64 {
@@ -99,7 +99,7 @@ fn rules_hold_that_make_no_difference_two_at_once() {
 
 /// A rule whose own pairs are different pages is not believed together with another rule either.
 #[test]
-fn pages_that_differ_by_one_rule_speak_against_it_with_another() {
+fn pairs_against_one_rule_count_against_combinations() {
     let store = store();
     for page in 0..20_u64 {
         let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -119,7 +119,7 @@ fn pages_that_differ_by_one_rule_speak_against_it_with_another() {
 /// A page whose rules lead to known pages: other rules are combined then. Each pair that was counted
 /// comes again.
 #[test]
-fn examples_are_found_where_single_rules_lead_to_known_pages() {
+fn examples_are_found_where_single_rules_reach_known_pages() {
     let forms = [
         ("http://a.example/About/N#f", 0),
         ("http://a.example/About/N?sid=1&utm_x=2", 0),
@@ -137,7 +137,7 @@ fn examples_are_found_where_single_rules_lead_to_known_pages() {
 
 /// The first page waits for the bare one; the third one is compared with that.
 #[test]
-fn examples_follow_the_bare_page_that_came_after_a_waiting_one() {
+fn examples_use_the_bare_page_that_came_later() {
     for (waiting, later) in [(0xffff, 0), (0, 0xffff)] {
         let forms = [
             ("http://a.example/?A=1&b=N", waiting),
@@ -156,7 +156,7 @@ fn examples_follow_the_bare_page_that_came_after_a_waiting_one() {
 
 /// Each page has one of two differences, and the page without both is not known.
 #[test]
-fn rules_hold_whose_differences_are_on_one_page_each() {
+fn rules_hold_for_differences_on_one_page_each() {
     let base = ["http", "", "/dir/~u", "/pN", "", ""];
     // What each difference makes of scheme, host, folder, name, query and fragment.
     let differences: &[(&str, usize, &str)] = &[
@@ -202,7 +202,7 @@ fn rules_hold_whose_differences_are_on_one_page_each() {
 
 /// Some pages have both differences, and others have one each: all speak for the two rules.
 #[test]
-fn pairs_with_both_differences_on_one_page_and_on_two_count_together() {
+fn pairs_with_both_or_single_differences_count_together() {
     let store = store();
     for page in 0..12_u64 {
         let fingerprint = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);

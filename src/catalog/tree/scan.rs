@@ -5,7 +5,7 @@
 //! root that leads to it. That includes pages that no commit needs any more: redb does not
 //! overwrite them until it reuses them. A caller must check rows by their own checksums.
 //!
-//! The test `a_scan_reads_what_redb_writes` compares this with a file that redb has written.
+//! The test `headless_scan_reads_what_redb_writes` compares this with a file that redb has written.
 
 use xxhash_rust::xxh3::xxh3_128;
 

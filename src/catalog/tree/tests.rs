@@ -159,7 +159,7 @@ impl DiskFile for Changing {
 }
 
 #[test]
-fn a_header_that_is_read_while_it_changes_names_no_commit_that_was_not_made() {
+fn header_read_during_a_change_names_only_real_commits() {
     // With the first slot the primary one, or the second; each slot with the commit of this number.
     let header = |primary: u8, first: u8, second: u8| {
         let mut bytes = vec![0; HEADER_BYTES];
@@ -188,7 +188,7 @@ fn a_header_that_is_read_while_it_changes_names_no_commit_that_was_not_made() {
 /// Files are read here that redb wrote, so it is pinned to one release. A newer one that writes
 /// them in another way fails here, even if it reads what the older one wrote.
 #[test]
-fn redb_writes_the_bytes_that_are_known() {
+fn redb_writes_known_bytes() {
     let rows = |from: u16, bytes| (from..from + 100).map(|n| (n, bytes)).collect();
     let changes = [
         Change { rows: rows(0, 40), removed: vec![] },
@@ -203,7 +203,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn it_reads_what_redb_reads(changes in changes(), closed: bool) {
+    fn tree_reader_agrees_with_redb(changes in changes(), closed: bool) {
         let (disk, expected) = database(&changes, closed);
         let (rows, flaws) = read_all(&disk);
         prop_assert_eq!(flaws, 0);
@@ -213,7 +213,7 @@ proptest! {
     /// Damage is reported, or makes no difference; and reading takes no more memory and time than
     /// the size of the file justifies.
     #[test]
-    fn a_flipped_bit_is_detected_or_harmless(
+    fn bit_flip_is_detected_or_harmless(
         changes in changes(),
         closed: bool,
         places in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..40),
@@ -284,7 +284,7 @@ proptest! {
     /// What redb's layout is relied on for without a header: if another version of redb has another
     /// one, this fails.
     #[test]
-    fn a_scan_reads_what_redb_writes(changes in changes(), closed in any::<bool>()) {
+    fn headless_scan_reads_what_redb_writes(changes in changes(), closed in any::<bool>()) {
         let (disk, expected) = database(&changes, closed);
         let found = headless(&disk);
         for (expected, found) in expected.iter().zip(&found.rows) {
@@ -307,7 +307,7 @@ proptest! {
     }
 
     #[test]
-    fn a_scan_of_any_bytes_ends(
+    fn scan_of_any_bytes_ends(
         pages in prop::collection::vec((0..3u8, any::<[u8; 64]>(), any::<u16>()), 0..6),
         cut in 0..4096usize,
     ) {

@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_durable_is_the_contents_at_the_last_sync(steps in steps()) {
+        fn last_synced_contents_are_durable(steps in steps()) {
             let (mut inode, mut now, mut durable) = (Inode::default(), vec![], vec![]);
             for step in steps {
                 match step {
@@ -222,7 +222,7 @@ mod tests {
         }
 
         #[test]
-        fn after_a_failed_sync_a_sector_is_durable_once_it_is_written_again(
+        fn sector_lost_by_a_sync_is_durable_once_rewritten(
             before in steps(),
             lost in steps(),
             after in prop::collection::vec((0..4000usize, 1..1500usize, 1..=255u8), 1..5),

@@ -77,7 +77,7 @@ fn run(stop: u64) -> (SimDisk, u64) {
 }
 
 #[test]
-fn redb_keeps_what_it_acknowledged_through_every_crash() {
+fn redb_keeps_acknowledged_commits_through_every_crash() {
     let mut outcomes = [0, 0];
     for stop in 1..150 {
         let (disk, acknowledged) = run(stop);

@@ -48,7 +48,7 @@ fn write(disk: &SimDisk, name: Name, offset: u64, data: &[u8]) -> Box<dyn DiskFi
 }
 
 #[test]
-fn what_was_synced_survives_every_crash() {
+fn synced_data_survives_every_crash() {
     let disk = SimDisk::new();
     let handle = disk.open(A, Access::Create).unwrap();
     handle.write_at(0, &[1; 2000]).unwrap();
@@ -60,7 +60,7 @@ fn what_was_synced_survives_every_crash() {
 }
 
 #[test]
-fn each_sector_of_an_unsynced_write_persists_or_not_by_itself() {
+fn sectors_of_an_unsynced_write_persist_independently() {
     let disk = with_file(&[0; 2048]);
     write(&disk, A, 0, &[1; 2048]);
     let sectors: BTreeSet<Vec<u8>> = states(&disk, A)
@@ -76,7 +76,7 @@ fn each_sector_of_an_unsynced_write_persists_or_not_by_itself() {
 }
 
 #[test]
-fn sectors_are_those_of_the_file_not_of_the_write() {
+fn sectors_are_aligned_to_the_file() {
     let disk = with_file(&[0; 1024]);
     write(&disk, A, 500, &[1; 24]);
     let of = |head: u8, tail: u8| {
@@ -97,7 +97,7 @@ fn a_later_write_may_persist_without_an_earlier_one() {
 }
 
 #[test]
-fn a_change_of_length_persists_or_not() {
+fn change_of_length_persists_or_not() {
     let disk = with_file(b"0123456789");
     disk.open(A, Access::Write).unwrap().set_len(4).unwrap();
     let expected = [&b"0123456789"[..], b"0123"].map(|s| Some(s.to_vec()));
@@ -105,7 +105,7 @@ fn a_change_of_length_persists_or_not() {
 }
 
 #[test]
-fn a_file_may_have_grown_before_its_data_came() {
+fn file_may_grow_before_its_data_arrives() {
     let disk = SimDisk::of([(A, vec![]), (B, vec![9; 600])]);
     write(&disk, A, 0, &[1; 600]);
     let states = states(&disk, A);
@@ -119,7 +119,7 @@ fn a_file_may_have_grown_before_its_data_came() {
 }
 
 #[test]
-fn a_hole_is_always_zero() {
+fn hole_is_always_zero() {
     let disk = SimDisk::of([(A, vec![]), (B, vec![9; 2000])]);
     write(&disk, A, 1000, &[1; 10]);
     for content in states(&disk, A) {
@@ -128,7 +128,7 @@ fn a_hole_is_always_zero() {
 }
 
 #[test]
-fn a_new_file_may_be_absent_until_its_directory_is_synced() {
+fn new_file_may_be_absent_until_its_directory_is_synced() {
     let disk = SimDisk::new();
     let handle = disk.open(A, Access::Create).unwrap();
     handle.write_at(0, b"data").unwrap();
@@ -142,7 +142,7 @@ fn a_new_file_may_be_absent_until_its_directory_is_synced() {
 }
 
 #[test]
-fn a_rename_over_a_file_leaves_the_old_or_the_new_until_the_directory_is_synced() {
+fn rename_is_undecided_until_the_directory_is_synced() {
     let disk = SimDisk::of([(A, b"new".to_vec()), (B, b"old".to_vec())]);
     disk.rename(A, B).unwrap();
     assert_eq!(disk.contents(), [(B, b"new".to_vec())]);
@@ -154,7 +154,7 @@ fn a_rename_over_a_file_leaves_the_old_or_the_new_until_the_directory_is_synced(
 }
 
 #[test]
-fn a_file_never_has_two_names_after_a_crash() {
+fn file_never_has_two_names_after_a_crash() {
     let c = Name::Segment(2);
     let disk = SimDisk::of([(A, b"data".to_vec())]);
     disk.rename(A, B).unwrap();
@@ -165,7 +165,7 @@ fn a_file_never_has_two_names_after_a_crash() {
 }
 
 #[test]
-fn a_removal_may_be_undone_until_the_directory_is_synced() {
+fn removal_may_be_undone_until_the_directory_is_synced() {
     let disk = with_file(b"data");
     disk.remove(A).unwrap();
     assert_eq!(disk.open(A, Access::Read).unwrap_err().kind(), io::ErrorKind::NotFound);
@@ -175,7 +175,7 @@ fn a_removal_may_be_undone_until_the_directory_is_synced() {
 }
 
 #[test]
-fn the_order_across_files_and_directories_is_free() {
+fn files_and_directories_persist_in_any_order() {
     let disk = SimDisk::of([(A, vec![0]), (Name::Catalog, vec![0])]);
     write(&disk, A, 0, &[1]);
     write(&disk, Name::Catalog, 0, &[1]);
@@ -186,7 +186,7 @@ fn the_order_across_files_and_directories_is_free() {
 }
 
 #[test]
-fn a_failed_sync_loses_its_pages_and_no_later_sync_brings_them_back() {
+fn failed_sync_loses_its_pages_for_good() {
     let disk = with_file(&[0; 1024]);
     let handle = write(&disk, A, 0, &[1; 512]);
     disk.fail_after(1, io::ErrorKind::Other);
@@ -209,7 +209,7 @@ fn a_failed_sync_loses_its_pages_and_no_later_sync_brings_them_back() {
 }
 
 #[test]
-fn a_failed_sync_of_a_directory_leaves_its_changes_to_chance_and_to_the_next_sync() {
+fn failed_directory_sync_leaves_changes_to_the_next_sync() {
     let disk = with_file(b"data");
     disk.rename(A, B).unwrap();
     disk.fail_after(1, io::ErrorKind::Other);
@@ -220,7 +220,7 @@ fn a_failed_sync_of_a_directory_leaves_its_changes_to_chance_and_to_the_next_syn
 }
 
 #[test]
-fn a_killed_process_loses_nothing_and_makes_nothing_durable() {
+fn killed_process_loses_nothing_and_syncs_nothing() {
     let disk = with_file(b"old");
     write(&disk, A, 0, b"new").sync().unwrap();
     disk.rename(A, B).unwrap();
@@ -231,7 +231,7 @@ fn a_killed_process_loses_nothing_and_makes_nothing_durable() {
 }
 
 #[test]
-fn a_crashed_disk_is_another_disk_and_nobody_holds_its_lock() {
+fn crashed_disk_is_independent_and_unlocked() {
     let disk = with_file(b"data");
     let _lock = locked(&disk, Lock::Exclusive).unwrap();
     disk.fail_from(1, io::ErrorKind::Other);
@@ -243,7 +243,7 @@ fn a_crashed_disk_is_another_disk_and_nobody_holds_its_lock() {
 }
 
 #[test]
-fn the_same_answers_give_the_same_state() {
+fn equal_seeds_give_equal_crash_states() {
     let disk = with_file(&[0; 4096]);
     write(&disk, A, 100, &[1; 9000]);
     disk.rename(A, B).unwrap();
@@ -254,7 +254,7 @@ fn the_same_answers_give_the_same_state() {
 }
 
 #[test]
-fn an_open_file_and_a_map_outlive_their_name() {
+fn open_files_and_maps_outlive_their_name() {
     let disk = with_file(b"data");
     let handle = disk.open(A, Access::Write).unwrap();
     let map = disk.map(A).unwrap();
@@ -268,7 +268,7 @@ fn an_open_file_and_a_map_outlive_their_name() {
 }
 
 #[test]
-fn the_lock_excludes_as_on_a_real_disk() {
+fn lock_excludes_as_on_a_real_disk() {
     let disk = SimDisk::new();
     let writer = locked(&disk, Lock::Exclusive).unwrap();
     assert!(locked(&disk, Lock::Exclusive).is_none());
@@ -282,7 +282,7 @@ fn the_lock_excludes_as_on_a_real_disk() {
 }
 
 #[test]
-fn the_nth_operation_fails_once_or_from_then_on() {
+fn nth_operation_fails_once_or_permanently() {
     let disk = with_file(b"....");
     let handle = disk.open(A, Access::Write).unwrap();
     disk.fail_after(2, io::ErrorKind::StorageFull);
@@ -304,7 +304,7 @@ fn the_nth_operation_fails_once_or_from_then_on() {
 }
 
 #[test]
-fn a_disk_without_room_refuses_growth_and_nothing_else() {
+fn full_disk_refuses_only_growth() {
     let disk = with_file(&[0; 900]);
     assert_eq!(disk.free_bytes().unwrap(), None);
     disk.set_capacity_bytes(Some(1000));
@@ -320,7 +320,7 @@ fn a_disk_without_room_refuses_growth_and_nothing_else() {
 }
 
 #[test]
-fn the_log_keeps_what_was_asked_for_and_operations_are_always_counted() {
+fn log_is_recorded_on_request_and_operations_always_counted() {
     let disk = with_file(b"data");
     let handle = disk.open(A, Access::Write).unwrap();
     assert_eq!((disk.operations(), disk.changes(), disk.take_log()), (1, 0, vec![]));
@@ -366,7 +366,7 @@ fn small_changes_of_a_large_file_do_not_copy_it() {
 }
 
 #[test]
-fn names_are_listed_in_another_order_each_time_and_in_the_same_for_the_same_operations() {
+fn listing_order_varies_but_is_reproducible() {
     let orders = || -> Vec<_> {
         let disk = SimDisk::of((0..5).map(|id| (Name::Segment(id), Vec::new())));
         let crashed = disk.crash_all_kept();
@@ -381,7 +381,7 @@ fn names_are_listed_in_another_order_each_time_and_in_the_same_for_the_same_oper
 }
 
 #[test]
-fn random_numbers_are_repeated_for_the_same_seed_and_go_on_after_a_crash() {
+fn random_numbers_are_reproducible_and_continue_after_a_crash() {
     let numbers = |disk: &SimDisk| [0; 4].map(|_| disk.random());
     let seeded = |seed| {
         let disk = SimDisk::new();
@@ -398,7 +398,7 @@ fn random_numbers_are_repeated_for_the_same_seed_and_go_on_after_a_crash() {
 }
 
 #[test]
-fn a_link_is_of_the_file_as_it_was_and_durable_once_its_directory_is_synced() {
+fn link_is_durable_once_its_directory_is_synced() {
     let (from, to) = (with_file(b"abc"), SimDisk::new());
     let linked = from.linkable(A).unwrap();
     to.link(&linked, B).unwrap();
@@ -413,7 +413,7 @@ fn a_link_is_of_the_file_as_it_was_and_durable_once_its_directory_is_synced() {
 }
 
 #[test]
-fn what_a_linked_file_was_not_synced_with_a_crash_may_take() {
+fn crash_may_undo_unsynced_writes_of_a_linked_file() {
     let (from, to) = (with_file(b"abc"), SimDisk::new());
     write(&from, A, 0, b"xyz");
     to.link(&from.linkable(A).unwrap(), B).unwrap();

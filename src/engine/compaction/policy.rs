@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_as_long_as_the_fan_out_is_due() {
+    fn run_of_fan_out_length_is_due() {
         assert_eq!(due(&[], 2), None);
         assert_eq!(due(&of_tiers(&[0]), 2), None);
         assert_eq!(due(&of_tiers(&[0, 0]), 2), Some(0..2));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_run_is_due_as_a_whole() {
+    fn longer_run_is_due_as_a_whole() {
         assert_eq!(due(&of_tiers(&[1, 0, 0, 0, 0, 0]), 3), Some(1..6));
     }
 
@@ -111,12 +111,12 @@ mod tests {
     }
 
     #[test]
-    fn segments_of_one_tier_that_are_no_neighbours_are_not_due() {
+    fn separated_segments_of_one_tier_are_not_due() {
         assert_eq!(due(&of_tiers(&[0, 1, 0]), 2), None);
     }
 
     #[test]
-    fn what_one_segment_cannot_hold_is_not_due() {
+    fn merge_beyond_the_page_limit_is_not_due() {
         let mut segments = of_tiers(&[1, 1, 0, 0]);
         segments[2].pages = PAGES_MAX;
         assert_eq!(due(&segments, 2), Some(0..2));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_written_once_a_tier() {
+    fn every_operation_is_written_once_per_tier() {
         // Sealed one after another, and merged whenever that is due.
         let (mut segments, mut written) = (Vec::new(), 0);
         for _ in 0..4096 {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_mostly_repeats_other_segments_is_wasteful() {
+    fn segments_that_repeat_others_are_wasteful() {
         let whole = Statistics {
             pages: 100,
             visits: 100,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_loaded_is_of_the_tier_that_merges_would_have_given_it() {
+    fn loaded_segment_gets_the_tier_of_equivalent_merges() {
         assert_eq!(
             [0, 99, 100, 799, 800, 6_400].map(|visits| tier(visits, 100, 8)),
             [0, 0, 0, 0, 1, 2]

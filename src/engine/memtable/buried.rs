@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_key_is_hidden_from_the_first_operation_on_that_forgot_it(
+        fn key_is_hidden_from_its_first_forgetting_operation(
             prefixes in prop::collection::vec("(a|b|c)(/|/a|/a/b|/a/c|\\.a|\\.a/b)?", 0..12),
         ) {
             let mut buried = Buried::default();

@@ -100,7 +100,7 @@ mod tests {
 
     /// A trap for crawlers: every page leads to one that is a little deeper.
     #[test]
-    fn keys_that_agree_for_longer_and_longer_are_sorted() {
+    fn keys_with_growing_common_prefixes_are_sorted() {
         let urls = (0..1000).map(|n| format!("http://x.example/{}b", "a".repeat(8 * n)));
         check(urls.collect());
     }
@@ -108,7 +108,7 @@ mod tests {
     proptest! {
         /// Keys that begin alike for long, that end where others go on, and that are the same.
         #[test]
-        fn the_order_is_that_of_keys_and_urls(
+        fn order_matches_keys_and_urls(
             parts in prop::collection::vec(prop::collection::vec(0usize..6, 0..12), 0..120),
         ) {
             const PARTS: [&str; 6] = ["a", "abcdefgh", "/", "/a/long/part/of/a/path", "%00", "."];

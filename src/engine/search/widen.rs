@@ -282,7 +282,7 @@ mod tests {
     use crate::time::Time;
 
     #[test]
-    fn what_was_left_out_of_a_crowded_circle_is_found_by_the_scan_after_it() {
+    fn results_left_out_of_a_dense_circle_are_found_later() {
         let store = Store::create(Arc::new(SimDisk::new()), Options::default()).unwrap();
         for (url, fingerprint) in
             [("http://a/", 0), ("http://b/", 0b11), ("http://c/", 0b1111), ("http://d/", 0xffff)]

@@ -15,7 +15,7 @@ fn late(page: &[u8]) -> Option<&'static str> {
 }
 
 #[test]
-fn a_byte_order_mark_comes_first() {
+fn byte_order_mark_takes_precedence() {
     assert_eq!(decode(b"\xef\xbb\xbfx\xc3\xa9", Some("latin1")), "xé");
     assert_eq!(decode(b"\xff\xfea\0b\0", None), "ab");
     assert_eq!(decode(b"\xfe\xff\0a\0b", Some("text/html;charset=gbk")), "ab");
@@ -25,7 +25,7 @@ fn a_byte_order_mark_comes_first() {
 }
 
 #[test]
-fn the_label_is_honoured_then_the_document() {
+fn declared_label_precedes_the_document() {
     let page = b"<html><META http-equiv='Content-Type' content=\"text/html; charset = Shift_JIS\">\x82\xa0";
     assert!(decode(page, None).ends_with('あ'));
     assert!(decode(page, Some("no such thing")).ends_with('あ'));
@@ -90,7 +90,7 @@ fn content_types_are_parsed_as_browsers_do() {
 }
 
 #[test]
-fn a_page_is_html_whatever_its_type_is() {
+fn page_is_html_regardless_of_its_type() {
     let page = b"<meta charset=koi8-r>\xc1";
     for declared in
         [None, Some("text/plain"), Some("application/octet-stream"), Some("x"), Some("x/")]
@@ -111,7 +111,7 @@ fn a_page_is_html_whatever_its_type_is() {
 
 /// HTML, 13.2.3.2 and 13.2.6.4.4.
 #[test]
-fn a_meta_with_a_charset_or_a_pragma_declares() {
+fn meta_charset_and_pragma_declare_an_encoding() {
     for tag in [
         "<meta charset=gbk>",
         "<META CHARSET='GBK'>",
@@ -177,7 +177,7 @@ const NO_DECLARATIONS: [&str; 28] = [
 ];
 
 #[test]
-fn what_is_no_declaration_declares_nothing() {
+fn invalid_declarations_are_ignored() {
     for text in NO_DECLARATIONS {
         assert_eq!(declared(text.as_bytes()), None, "{text}");
         assert_eq!(late(text.as_bytes()), None, "late {text}");
@@ -199,7 +199,7 @@ fn what_is_no_declaration_declares_nothing() {
 
 /// The parser overrides the prescan in the first bytes, too.
 #[test]
-fn the_parser_has_the_last_word() {
+fn parser_overrides_the_prescan() {
     for (page, expected) in [
         // A script in a comment in a script.
         (
@@ -225,7 +225,7 @@ fn the_parser_has_the_last_word() {
 }
 
 #[test]
-fn a_meta_counts_on_whichever_side_of_the_prescan() {
+fn meta_counts_before_and_after_the_prescan_limit() {
     for before in 980..1100 {
         let page = [vec![b' '; before], b"<meta name=x charset=\"gbk\">".to_vec()].concat();
         assert_eq!(declared(&page), Some("GBK"), "{before}");
@@ -237,7 +237,7 @@ fn a_meta_counts_on_whichever_side_of_the_prescan() {
 
 /// HTML, 13.2.3.2, "get an XML encoding"; XML 1.0, appendix F.
 #[test]
-fn xml_declarations_declare() {
+fn xml_declarations_declare_an_encoding() {
     for (page, expected) in [
         ("<?xml version=\"1.0\" encoding=\"gbk\"?>", Some("GBK")),
         ("<?xml encoding = 'gbk' ?><html>", Some("GBK")),
@@ -276,7 +276,7 @@ fn xml_declarations_declare() {
 /// XHTML is UTF-8 unless it declares otherwise; invalid UTF-8 may declare its encoding as HTML
 /// does.
 #[test]
-fn xhtml_is_xml_and_then_html() {
+fn xhtml_is_read_as_xml_and_then_html() {
     let xhtml = ContentType::from_header("application/xhtml+xml").unwrap();
     assert!(xhtml.decode("<html><meta charset='gbk'/>é".as_bytes()).ends_with('é'));
     assert!(xhtml.decode(b"<html><meta charset='gbk'/>\xd6\xd0\xce\xc4").ends_with("中文"));
@@ -286,7 +286,7 @@ fn xhtml_is_xml_and_then_html() {
 }
 
 #[test]
-fn style_sheets_and_json_declare_in_their_own_way() {
+fn style_sheets_and_json_declare_their_encoding() {
     let css = ContentType::from_header("text/css").unwrap();
     assert!(css.decode(b"@charset \"gbk\"; \xd6\xd0").ends_with('中'));
     assert!(css.decode("@charset \"utf-16\"; é".as_bytes()).ends_with('é'));
@@ -299,7 +299,7 @@ fn style_sheets_and_json_declare_in_their_own_way() {
 }
 
 #[test]
-fn undeclared_utf8_is_utf8_even_if_it_is_cut() {
+fn undeclared_truncated_utf8_is_utf8() {
     let text = "Füße, 文字 и буквы 🙂";
     for declared in [None, Some("text/html"), Some("text/plain"), Some("text/xml"), Some("none")] {
         for end in 3..=text.len() {
@@ -316,7 +316,7 @@ fn undeclared_utf8_is_utf8_even_if_it_is_cut() {
 }
 
 #[test]
-fn undeclared_utf8_with_a_few_broken_places_is_utf8() {
+fn undeclared_utf8_with_few_errors_is_utf8() {
     let text = "Das größte Rätsel für die Völker: буквы и знаки. ".repeat(8).into_bytes();
     let with = |at: usize, bytes: &[u8]| {
         let mut broken = text.clone();
@@ -338,14 +338,14 @@ fn undeclared_utf8_with_a_few_broken_places_is_utf8() {
 }
 
 #[test]
-fn encodings_that_are_replaced_have_no_text() {
+fn replaced_encodings_have_no_text() {
     for label in ["iso-2022-kr", "hz-gb-2312", "iso-2022-cn", "iso-2022-cn-ext", "csiso2022kr"] {
         assert_eq!(decode("text 文字".as_bytes(), Some(label)), "\u{fffd}", "{label}");
     }
 }
 
 #[test]
-fn ascii_is_borrowed_in_every_encoding_that_extends_it() {
+fn ascii_is_borrowed_in_ascii_compatible_encodings() {
     let ascii = b"<p>plain <b>text</b>";
     for label in [None, Some("latin1"), Some("gbk"), Some("shift_jis"), Some("utf-8"), Some("big5")]
     {
@@ -354,7 +354,7 @@ fn ascii_is_borrowed_in_every_encoding_that_extends_it() {
 }
 
 #[test]
-fn a_guess_reads_on_behind_a_long_head() {
+fn guess_reads_past_a_long_head() {
     let (russian, ..) =
         encoding_rs::WINDOWS_1251.encode("Сегодня в нашем городе открыли новую библиотеку.");
     for head in [0, 10, 1 << 20, (1 << 20) + 1, 3 << 20] {
@@ -402,7 +402,7 @@ fn hostile_pages_take_linear_time() {
 
 /// Encoded texts decode to the originals, whatever the form of the declaration.
 #[test]
-fn declared_encodings_decode_what_they_encode() {
+fn declared_encodings_round_trip() {
     let text = "Żółw, жук, 図書館, 中文, 한국어, שלום";
     for encoding in
         [GBK, WINDOWS_1251, UTF_8, encoding_rs::EUC_KR, encoding_rs::BIG5, encoding_rs::SHIFT_JIS]
@@ -435,7 +435,7 @@ proptest! {
     }
 
     #[test]
-    fn simple_pages_declare_what_an_oracle_finds(
+    fn simple_declarations_match_an_oracle(
         parts in prop::collection::vec(prop_oneof!["x", "<p>", "<meta charset=gbk>", "<meta charset=no>"], 0..8),
         comments in prop::collection::vec("<!-- (<meta charset=gbk>|<b>|x)* -->", 0..3),
     ) {
@@ -446,7 +446,7 @@ proptest! {
 
     /// The parser accepts all that the prescan accepts, and more: the prescan alone never differs.
     #[test]
-    fn the_prescan_agrees_with_the_parser(
+    fn prescan_agrees_with_the_parser(
         page in "(<meta|<p|<!--|-->|>| |=|/|'|\"|charset|content|http-equiv|content-type|gbk|;|x|é){0,40}",
     ) {
         let (prescanned, parsed) = (prescan::encoding(page.as_bytes()), parsed::encoding(page.as_bytes()));

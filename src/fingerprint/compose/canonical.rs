@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_frozen_tables_are_those_of_unicode_17() {
+    fn frozen_tables_match_unicode_17() {
         assert_eq!(UNICODE_VERSION, (17, 0, 0));
         for c in all() {
             if class(c) != DECOMPOSED {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inert_character_leaves_what_is_before_it_as_it_is() {
+    fn inert_character_leaves_preceding_text_unchanged() {
         let not_inert: std::collections::HashSet<char> = not_inert().collect();
         assert!(all().all(|c| is_inert(c) != not_inert.contains(&c)));
         for c in all().filter(|c| is_inert(*c)) {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_frozen_tables_never_change() {
+    fn frozen_tables_never_change() {
         // XXH3 over the properties of each character. Another Unicode version needs another recipe
         // version.
         let mut rows = Vec::new();

@@ -114,7 +114,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn composed_characters_stand_where_their_first_part_stood() {
+    fn composed_characters_keep_the_place_of_their_first_part() {
         assert_eq!(composed("ae\u{301}o"), [('a', 0), ('é', 1), ('o', 4)]);
         // The cedilla (class 202) comes before the acute accent (230).
         assert_eq!(composed("c\u{301}\u{327}x"), [('ḉ', 0), ('x', 5)]);
@@ -147,7 +147,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn many_marks_are_composed_alike_in_equivalent_texts(
+        fn many_marks_compose_equally_in_equivalent_texts(
             marks in prop::collection::vec("[\u{300}-\u{303}\u{316}\u{323}\u{327}\u{5b4}]", 25..60),
             start in prop::sample::select(vec!["ế", "ḉ", "x", "ŏ"]),
         ) {
@@ -181,7 +181,7 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn texts_are_composed_as_by_an_independent_crate(text in any_equivalent()) {
+        fn composition_matches_an_independent_crate(text in any_equivalent()) {
             let found = composed(&text);
             prop_assert_eq!(text_of(&found), text.nfc().collect::<String>());
             prop_assert!(found.iter().all(|(_, at)| text.is_char_boundary(*at)));

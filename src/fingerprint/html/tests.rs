@@ -5,7 +5,7 @@ use crate::fingerprint::document::Marks;
 use proptest::prelude::*;
 
 #[test]
-fn blocks_part_words_and_inline_elements_do_not() {
+fn blocks_separate_words_and_inline_elements_do_not() {
     assert_eq!(visible_text("<p>a<b>b</b>c<p>d<br>e<div>f</div>g"), "abc\nd\ne\nf\ng");
     assert_eq!(visible_text("<table><tr><td>1<td>2<tr><td>3</table>"), "1 2\n3");
     assert_eq!(visible_text("<ul><li>x<li>y</ul>"), "x\ny");
@@ -13,7 +13,7 @@ fn blocks_part_words_and_inline_elements_do_not() {
 }
 
 #[test]
-fn a_page_has_the_fingerprint_of_its_visible_text() {
+fn page_has_the_fingerprint_of_its_visible_text() {
     use super::super::{Fingerprinter, Recipe, of_text};
     let mut fingerprinter = Fingerprinter::new(&Recipe::DEFAULT).unwrap();
     for page in [
@@ -30,7 +30,7 @@ fn a_page_has_the_fingerprint_of_its_visible_text() {
 }
 
 #[test]
-fn references_are_the_characters_that_browsers_show() {
+fn references_decode_as_in_browsers() {
     // HTML, 13.2.5.80, "numeric character reference end state": windows-1252 in 0x80 to 0x9f.
     assert_eq!(
         visible_text("&#128;&#x85;&#145;&#146;&#147;&#148;&#150;&#151;&#153;&#159;"),
@@ -54,7 +54,7 @@ fn references_are_the_characters_that_browsers_show() {
 }
 
 #[test]
-fn line_ends_and_nul_are_no_characters() {
+fn line_ends_and_nul_are_normalized() {
     assert_eq!(visible_text("a\rb\r\nc\nd\r\re"), "a b c d e");
     assert_eq!(visible_text("<pre>a\rb\r\n</pre>c"), "a b\nc");
     // HTML, 13.2.6.4.7: a NUL in the text is ignored. Where text is no markup, it is U+FFFD.
@@ -73,7 +73,7 @@ fn entities_are_decoded_and_comments_dropped() {
 }
 
 #[test]
-fn what_is_not_shown_is_dropped() {
+fn invisible_elements_are_dropped() {
     let page = "<head><title>T</title><style>s{}</style><script>if (a<b) '</p>'</script></head>\
                 <body>1<noscript>n<p>n</noscript>2<template><p>t<template>u</template></template>3\
                 <svg><title>v</title><svg/><svg><text>w</text></svg></svg>4<iframe>f</iframe>5\
@@ -82,7 +82,7 @@ fn what_is_not_shown_is_dropped() {
 }
 
 #[test]
-fn hidden_parts_are_dropped_with_all_they_hold() {
+fn hidden_elements_are_dropped_with_their_content() {
     assert_eq!(visible_text("<div hidden>a<div>b<br><img></div>c</div>d"), "d");
     assert_eq!(visible_text("<div hidden=''>a</div><div HIDDEN=hidden>b</div>c"), "c");
     assert_eq!(visible_text("<div hidden=until-found>a</div>b"), "a\nb");
@@ -94,7 +94,7 @@ fn hidden_parts_are_dropped_with_all_they_hold() {
 }
 
 #[test]
-fn hidden_elements_without_an_end_tag_end_where_a_browser_ends_them() {
+fn unclosed_hidden_elements_end_as_in_a_browser() {
     assert_eq!(visible_text("<p hidden>a<b>b<p>c"), "c");
     assert_eq!(visible_text("<ul><li hidden>a<ul><li>b</ul>c<li>d</ul>e"), "d\ne");
     assert_eq!(visible_text("<ul><li hidden>a</ul>b"), "b");
@@ -105,7 +105,7 @@ fn hidden_elements_without_an_end_tag_end_where_a_browser_ends_them() {
 }
 
 #[test]
-fn what_cannot_end_a_paragraph_does_not() {
+fn only_valid_tags_end_a_paragraph() {
     for element in ["button", "select", "textarea", "legend", "label", "b", "iframe", "title"] {
         let page = format!("<div><p hidden>a<{element}>b</{element}>c</p>d</div>e");
         assert_eq!(visible_text(&page), "d\ne", "{element}");
@@ -115,7 +115,7 @@ fn what_cannot_end_a_paragraph_does_not() {
 }
 
 #[test]
-fn drawings_swallow_nothing_after_them() {
+fn drawings_do_not_swallow_later_text() {
     for inside in [
         "<title/>",
         "<style/>",
@@ -144,7 +144,7 @@ fn drawings_swallow_nothing_after_them() {
 
 /// The text of this page never changes for an extractor of the same name.
 #[test]
-fn a_messy_page_is_always_read_alike() {
+fn messy_page_is_always_read_alike() {
     let page = "\u{feff}<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 4.01//EN\"><HTML lang=en>\r
         <head><META NAME='Author' CONTENT='Jane &amp; Co'><meta name=keywords content=\"a, b\">
         <meta property=og:title content=x><meta name=description>
@@ -190,7 +190,7 @@ fn a_messy_page_is_always_read_alike() {
 }
 
 #[test]
-fn depth_costs_neither_stack_nor_much_time() {
+fn depth_costs_no_stack_and_little_time() {
     let deep = 200_000;
     assert_eq!(visible_text(&("<div>".repeat(deep) + "x")), "x");
     assert_eq!(visible_text(&("<div hidden>".repeat(deep) + &"</div>".repeat(deep) + "x")), "x");

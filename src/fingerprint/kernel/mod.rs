@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_versions_classify_alike(text in prop::collection::vec(any::<u8>(), BLOCK)) {
+        fn all_kernels_classify_alike(text in prop::collection::vec(any::<u8>(), BLOCK)) {
             let text = text.try_into().unwrap();
             let (mut lower, mut expected) = ([0; BLOCK], [0; BLOCK]);
             let classes = Kernel::fastest().classify(&text, &mut lower);
@@ -132,7 +132,7 @@ mod tests {
         }
 
         #[test]
-        fn all_versions_count_and_weigh_as_a_loop_does(
+        fn all_kernels_count_and_weigh_like_a_loop(
             features in prop::collection::vec(any::<(u64, u64)>(), 0..COUNTED_MAX + 1),
         ) {
             let hashes: Vec<u64> = features.iter().map(|f| f.0).collect();

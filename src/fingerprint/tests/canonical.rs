@@ -52,7 +52,7 @@ fn words_by(words: &mut Words, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn equivalent_texts_have_distance_0_by_every_preset_in_fifteen_languages() {
+fn equivalent_texts_have_distance_0_in_fifteen_languages() {
     for text in EQUIVALENT.map(long) {
         let (nfc, nfd): (String, String) = (text.nfc().collect(), text.nfd().collect());
         assert!(nfc != nfd || nfc != text, "{text}");
@@ -74,7 +74,7 @@ fn equivalent_texts_have_distance_0_by_every_preset_in_fifteen_languages() {
 }
 
 #[test]
-fn whatever_else_reads_words_reads_equal_ones() {
+fn all_word_readers_agree_on_equivalent_texts() {
     for text in EQUIVALENT.map(long) {
         let (nfc, nfd): (String, String) = (text.nfc().collect(), text.nfd().collect());
         assert_eq!(Shingles::of_text(&nfc, 3), Shingles::of_text(&nfd, 3));
@@ -110,7 +110,7 @@ const BEHIND: [&str; 10] = [
 ];
 
 #[test]
-fn every_character_is_taken_as_its_decomposition_is() {
+fn every_character_reads_like_its_decomposition() {
     let kernels = [Kernel::fastest(), Kernel::PORTABLE];
     let mut each = kernels.map(|kernel| Words::new(kernel, false));
     // Unassigned planes have nothing.
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn a_word_begins_where_its_first_character_is_composed(
+    fn word_begins_at_its_first_composed_character(
         // Without marks that change places.
         text in "([a-zA-Z .가\u{1112}\u{1161}\u{11ab}か北]|[eouAC][\u{301}\u{308}\u{327}]|か\u{3099}|\u{ad}|İ|\u{212b}){0,40}",
         runs: bool,

@@ -262,7 +262,7 @@ fn print_golden_vectors() {
 }
 
 #[test]
-fn the_default_recipe_is_the_one_that_is_named() {
+fn default_recipe_is_the_named_one() {
     assert_eq!(RECIPE.parse(), Ok(Recipe::DEFAULT));
     assert_eq!(Recipe::DEFAULT.name(), RECIPE);
     assert_eq!(raw("Two words"), raw("two  WORDS."));
@@ -275,7 +275,7 @@ fn raw(text: &str) -> u64 {
 }
 
 #[test]
-fn a_recipe_that_needs_frequencies_says_so() {
+fn recipe_that_needs_frequencies_says_so() {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let error = Fingerprinter::new(&recipe).unwrap_err();
     assert!(
@@ -285,7 +285,7 @@ fn a_recipe_that_needs_frequencies_says_so() {
 }
 
 #[test]
-fn frequencies_that_fail_leave_nothing_behind_for_the_next_text() {
+fn failed_frequencies_do_not_affect_the_next_text() {
     struct Failing;
     impl Frequencies for Failing {
         fn features(&self) -> &str {
@@ -318,7 +318,7 @@ fn frequencies_that_fail_leave_nothing_behind_for_the_next_text() {
 }
 
 #[test]
-fn a_table_that_gives_too_few_frequencies_is_refused() {
+fn table_with_too_few_frequencies_is_refused() {
     struct Few;
     impl Frequencies for Few {
         fn features(&self) -> &str {
@@ -390,7 +390,7 @@ fn fields_are_features() {
 }
 
 #[test]
-fn the_heaviest_weights_are_still_distinguished() {
+fn heaviest_weights_are_still_distinguished() {
     let recipe: Recipe = "words1-raw-inverse-front/2".parse().unwrap();
     let mut counted = Counted::new(&recipe);
     counted.add("spam eggs ham");
@@ -402,7 +402,7 @@ fn the_heaviest_weights_are_still_distinguished() {
 }
 
 #[test]
-fn frequencies_of_other_features_or_of_nothing_are_refused() {
+fn unsuitable_frequencies_are_refused() {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let refused = |counted: &Counted| {
         Fingerprinter::with_frequencies(&recipe, counted).unwrap_err().to_string()
@@ -424,7 +424,7 @@ fn leading_bits_are_metadata() {
 }
 
 #[test]
-fn a_small_change_moves_few_bits() {
+fn small_change_moves_few_bits() {
     let words: Vec<String> = (0..500).map(|i| format!("w{}", i * 7 % 503)).collect();
     let mut changed = words.clone();
     changed[250] = "other".into();
@@ -433,7 +433,7 @@ fn a_small_change_moves_few_bits() {
 }
 
 #[test]
-fn a_long_text_is_fingerprinted_as_by_the_definition() {
+fn fingerprint_of_a_long_text_matches_the_definition() {
     let mut text = String::new();
     for i in 0..40_000u64 {
         text += &format!("Wort{} ", i * i % 7919);
@@ -447,7 +447,7 @@ fn a_long_text_is_fingerprinted_as_by_the_definition() {
 
 proptest! {
     #[test]
-    fn documents_are_fingerprinted_as_by_the_definition(
+    fn fingerprints_of_documents_match_the_definition(
         recipe in any_recipe(),
         text in any_text(),
         fields in prop::collection::vec(("[ab]", "[a-c]{0,2}"), 0..3),

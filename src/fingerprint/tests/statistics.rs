@@ -77,7 +77,7 @@ fn scatter(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, 
 }
 
 #[test]
-fn the_share_of_bits_that_differ_has_no_bias_whatever_the_size() {
+fn differing_bits_have_no_bias_at_any_size() {
     // Numbers of features of both sets together: 2 and 3, 4 to 7, and so on, to 10,000.
     let bins = (1..14).map(|bin| 1 << bin..(2 << bin).min(10_001));
     for (number, bin) in (0..).zip(bins) {
@@ -92,7 +92,7 @@ fn the_share_of_bits_that_differ_has_no_bias_whatever_the_size() {
 }
 
 #[test]
-fn bits_are_even_and_independent_in_pairs() {
+fn bits_are_balanced_and_pairwise_independent() {
     const TEXTS: usize = 100_000;
     let recipe: Recipe = "near".parse().unwrap();
     let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();

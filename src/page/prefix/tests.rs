@@ -13,7 +13,7 @@ fn covers(prefix: &str, url: &str) -> bool {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn each_form_covers_what_it_says() {
+fn each_form_of_prefix_covers_the_documented_urls() {
     for (prefix, inside, outside) in [
         (
             "example.com",
@@ -129,7 +129,7 @@ fn each_form_covers_what_it_says() {
 }
 
 #[test]
-fn forms_of_the_same_prefix_are_equal_and_the_shortest_is_shown() {
+fn equal_prefixes_are_shown_in_the_shortest_form() {
     for (shown, forms) in [
         (
             "example.com",
@@ -181,7 +181,7 @@ fn forms_of_the_same_prefix_are_equal_and_the_shortest_is_shown() {
 /// A page whose URL has another spelling of its host keeps its place (`format/surt.md`), and is named in
 /// SURT form.
 #[test]
-fn a_host_is_read_as_browsers_read_it_unless_it_is_in_surt_form() {
+fn host_is_parsed_as_in_browsers_unless_in_surt_form() {
     for (text, shown) in [
         ("http://B\u{dc}CHER\u{3002}example/a", "xn--bcher-kva.example/a"),
         ("\u{ff45}x%61mple.com", "example.com"),
@@ -212,7 +212,7 @@ fn a_host_is_read_as_browsers_read_it_unless_it_is_in_surt_form() {
 }
 
 #[test]
-fn what_is_no_prefix_is_refused_with_the_forms_that_are() {
+fn invalid_prefix_is_refused_with_the_valid_forms() {
     let host = |host: &str| PrefixError::Host { host: host.to_owned() };
     for (text, error) in [
         ("", PrefixError::Empty),
@@ -259,7 +259,7 @@ fn stored_bytes_do_not_change() {
 }
 
 #[test]
-fn bytes_that_no_prefix_has_are_refused() {
+fn invalid_stored_bytes_are_refused() {
     for bytes in [
         &b""[..],
         b"com",
@@ -342,7 +342,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn a_prefix_covers_exactly_what_its_parts_say(prefix in wholes(), page in wholes()) {
+    fn prefix_covers_exactly_its_parts(prefix in wholes(), page in wholes()) {
         let parsed = Prefix::parse(&prefix.text()).unwrap();
         // Port 80 is the default of one scheme only.
         let url = format!("http://{}", page.text());
@@ -350,7 +350,7 @@ proptest! {
     }
 
     #[test]
-    fn of_two_prefixes_one_is_within_the_other_or_they_have_no_page_in_common(
+    fn two_prefixes_are_nested_or_disjoint(
         a in wholes(), b in wholes(), page in wholes(),
     ) {
         let [one, other] = [&a, &b].map(|whole| Prefix::parse(&whole.text()).unwrap());
@@ -361,13 +361,13 @@ proptest! {
     }
 
     #[test]
-    fn the_prefix_of_a_page_covers_the_page(page in wholes()) {
+    fn prefix_of_a_page_covers_the_page(page in wholes()) {
         let url = format!("http://{}", page.text());
         prop_assert!(Prefix::parse(&url).unwrap().contains(&key_of(&url)));
     }
 
     #[test]
-    fn a_prefix_can_be_stored_and_shown_and_read_again(
+    fn prefix_round_trips_through_bytes_and_text(
         text in "(http://|https:|urn:|file:)?[(]?[aZä0.,:/?#@\\[\\]()1-4 é*-]{0,12}(:80|:443|:81)?[)]?/?[a:/?#,)(é]{0,3}"
     ) {
         if let Ok(prefix) = Prefix::parse(&text) {
@@ -395,7 +395,7 @@ proptest! {
 }
 
 #[test]
-fn a_host_as_it_is_typed_is_another_prefix_where_it_is_read_as_another() {
+fn typed_host_is_an_additional_prefix_if_normalized() {
     for (text, expected) in [
         ("127.1/x", Some("http://127.1/x")),
         ("127.1", Some("http://127.1/x")),
@@ -426,7 +426,7 @@ fn a_host_as_it_is_typed_is_another_prefix_where_it_is_read_as_another() {
 proptest::proptest! {
     /// Each page is under the prefix that its URL is without its user, as it is read or as it is typed.
     #[test]
-    fn a_url_is_under_the_prefix_that_it_is(
+    fn url_is_under_its_own_prefix(
         host in "[aA]{1,2}(\\.[b\u{dc}\u{fc}1])?|127\\.1|0x7f\\.1|b%61\\.c|a\u{3002}b|x\u{df}\\.c|\u{ff41}",
         port in "(:80|:8080|:)?",
         path in "/[aA/?#%b]{0,6}",

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_with_a_user_belong_to_a_path_as_without() {
+    fn pages_with_a_user_belong_to_the_same_path() {
         let users = Prefix::parse("example.com:8080/docs").unwrap().users().unwrap();
         for (url, is_under) in [
             ("http://user:secret@example.com:8080/docs/a", true),
@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_page_with_a_user_is_under_what_it_is_without(
+        fn page_with_a_user_is_under_its_url_without(
             prefix in "(a|b\\.a|\\[::1\\])(:80|:81)?/[ab/?#]{0,3}",
             user in "[ab@:]{0,3}", rest in "(a|b\\.a|\\[::1\\])(:80|:81|:)?(/[ab/?#]{0,4})?",
         ) {

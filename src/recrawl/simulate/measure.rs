@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn harmonic_numbers_go_on_without_a_step() {
+    fn harmonic_numbers_are_continuous() {
         assert_eq!([0, 1, 2].map(harmonic_number), [0.0, 1.0, 1.5]);
         let naive: f64 = (1..=10_000).map(|i| 1.0 / f64::from(i)).sum();
         assert!((harmonic_number(10_000) - naive).abs() < 1e-6);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_and_widths_are_those_of_the_distributions() {
+    fn distributions_have_their_mean_and_variance() {
         let mut random = Random::new(1, 2);
         let of = |draw: &mut dyn FnMut() -> f64| {
             let drawn: Vec<f64> = (0..100_000).map(|_| draw()).collect();

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_stay_and_the_bits_that_tell_entries_apart_are_dealt_out() {
+    fn spreading_keeps_distances_and_distributes_distinguishing_bits() {
         let template = 0x0123_4567_89ab_cdef;
         let low = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
         let words: Vec<u64> = (0..5000).map(|i| template ^ low(i)).collect();

@@ -29,7 +29,7 @@ fn filled(fingerprints: &[u64]) -> Chains {
 }
 
 #[test]
-fn the_nearest_are_found_in_a_crowd_and_counted() {
+fn nearest_are_found_and_counted_in_a_dense_bucket() {
     let bounds = Bounds { hits: 20, hits_of_crowd: 20, fingerprints: 100, until: None };
     for (fingerprints, has_crowd) in [
         (crowd(18, 30_000, 26), true),
@@ -95,7 +95,7 @@ fn growing_to_all_bits_loses_nothing() {
 }
 
 #[test]
-fn a_chain_through_everything_is_given_up_for_a_scan() {
+fn overlong_chain_falls_back_to_a_scan() {
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 20_000, 24).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
     let chains = filled(&fingerprints);
@@ -115,7 +115,7 @@ fn equal_fingerprints_keep_their_own_numbers() {
 }
 
 #[test]
-fn a_small_index_takes_little_memory() {
+fn small_index_takes_little_memory() {
     let empty = Chains::default();
     assert!(empty.is_empty() && empty.memory_bytes() < 5_000);
     let chains = filled(&fingerprints(Kind::Even, 1000, 26));
@@ -126,7 +126,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn chains_equal_the_linear_scan(
+    fn chains_match_the_linear_scan(
         kind in kinds(), n in 0_usize..3000, seed: u64, k in 0_u32..=64
     ) {
         let fingerprints = fingerprints(kind, n, seed);

@@ -15,7 +15,7 @@ fn nearest_codeword(word: u32) -> u32 {
 }
 
 #[test]
-fn the_syndrome_is_the_sum_of_the_places_of_the_bits() {
+fn syndrome_is_the_sum_of_bit_places() {
     let mut random = Random(1);
     for _ in 0..10_000 {
         let word = random.next() as u32;
@@ -26,7 +26,7 @@ fn the_syndrome_is_the_sum_of_the_places_of_the_bits() {
 }
 
 #[test]
-fn a_message_follows_from_26_bits_and_is_linear() {
+fn message_follows_from_26_bits_and_is_linear() {
     assert_eq!(message(u32::MAX), (1 << 26) - 1);
     let mut random = Random(2);
     for _ in 0..1000 {
@@ -36,7 +36,7 @@ fn a_message_follows_from_26_bits_and_is_linear() {
 }
 
 #[test]
-fn everything_near_a_word_is_filed_under_the_patterns_up_to_one_more() {
+fn patterns_cover_everything_near_a_word() {
     let mut random = Random(3);
     for _ in 0..300 {
         let query = random.next() as u32;
@@ -57,7 +57,7 @@ fn everything_near_a_word_is_filed_under_the_patterns_up_to_one_more() {
 }
 
 #[test]
-fn there_are_as_many_patterns_as_words_of_their_weight() {
+fn pattern_counts_match_words_of_their_weight() {
     let mut words = 1;
     for weight in 0..=5 {
         let all: usize = (0..32).map(|syndrome| patterns(syndrome, weight).len()).sum();
@@ -68,7 +68,7 @@ fn there_are_as_many_patterns_as_words_of_their_weight() {
 }
 
 #[test]
-fn a_cell_with_thousands_of_entries_goes_on_and_stays_exact() {
+fn cell_with_thousands_of_entries_stays_exact() {
     // All share their upper half.
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 5000, 9).iter().map(|f| f >> 32 | 0xabcd_0123 << 32).collect();

@@ -64,7 +64,7 @@ fn find(
 const SOME: Bounds = Bounds { hits: 30, hits_of_crowd: 20, fingerprints: 2000, until: None };
 
 #[test]
-fn a_crowd_is_searched_within_bounds_one_by_one_like_together() {
+fn dense_bucket_is_searched_within_bounds_singly_and_batched() {
     let n = 40_000;
     for (crowd, shape) in [18, 20, 64]
         .into_iter()
@@ -104,7 +104,7 @@ fn a_crowd_is_searched_within_bounds_one_by_one_like_together() {
 }
 
 #[test]
-fn a_crowd_of_no_more_than_may_be_compared_is_searched_exactly() {
+fn dense_bucket_within_the_limit_is_searched_exactly() {
     let crowd = canonical(crowd(64, 20_000, 73));
     let bounds = Bounds { fingerprints: 20_000, ..SOME };
     for shape in [rotations(10), cells(1500)] {
@@ -118,7 +118,7 @@ fn a_crowd_of_no_more_than_may_be_compared_is_searched_exactly() {
 }
 
 #[test]
-fn what_does_not_crowd_is_found_by_the_tables() {
+fn sparse_fingerprints_are_found_by_the_tables() {
     for kind in KINDS {
         let fingerprints = canonical(fingerprints(kind, 40_000, 75));
         for shape in [rotations(11), cells(3000)] {
@@ -138,7 +138,7 @@ fn what_does_not_crowd_is_found_by_the_tables() {
 }
 
 #[test]
-fn the_nearest_of_all_are_found_in_memory_for_some() {
+fn nearest_are_found_in_bounded_memory() {
     for kind in KINDS {
         let fingerprints = canonical(fingerprints(kind, 50_000, 77));
         let tables = tables(&fingerprints, Shape::Column);
@@ -154,7 +154,7 @@ fn the_nearest_of_all_are_found_in_memory_for_some() {
 }
 
 #[test]
-fn a_scan_whose_time_is_up_says_how_far_it_came() {
+fn timed_out_scan_reports_its_reach() {
     let fingerprints = canonical(fingerprints(Kind::Even, 50_000, 79));
     let tables = tables(&fingerprints, Shape::Column);
     let bounds = Bounds { until: Some(Instant::now()), ..SOME };

@@ -30,7 +30,7 @@ fn columns<'t>(tables: &'t mut Tables<Bytes>) -> Vec<&'t mut Vec<u8>> {
 }
 
 #[test]
-fn a_rest_beyond_the_end_is_an_error() {
+fn overflow_beyond_the_end_is_an_error() {
     let (fingerprints, mut tables) = healthy(rotations(6));
     let query = fingerprints[5000];
     let bucket = (query >> 58) as usize;
@@ -111,7 +111,7 @@ fn invalid_cells_are_reported() {
 }
 
 #[test]
-fn an_ordinal_beyond_the_end_is_an_error_at_its_place() {
+fn ordinal_beyond_the_end_is_an_error() {
     for (shape, way) in
         [(rotations(10), SearchMethod::Rotations), (cells(900), SearchMethod::Cells)]
     {
@@ -128,7 +128,7 @@ fn an_ordinal_beyond_the_end_is_an_error_at_its_place() {
 }
 
 #[test]
-fn columns_cut_short_are_errors() {
+fn truncated_columns_are_errors() {
     for (shape, way) in [(rotations(6), SearchMethod::Rotations), (cells(700), SearchMethod::Cells)]
     {
         let (fingerprints, whole) = healthy(shape);
@@ -147,7 +147,7 @@ fn columns_cut_short_are_errors() {
 }
 
 #[test]
-fn a_cell_without_an_end_is_an_error() {
+fn endless_cell_is_an_error() {
     let (fingerprints, mut tables) = healthy(cells(300));
     let mut columns = columns(&mut tables);
     assert!(columns[1].len() > 64 * 100);
@@ -162,7 +162,7 @@ fn a_cell_without_an_end_is_an_error() {
 }
 
 #[test]
-fn addresses_that_there_cannot_be_are_refused() {
+fn impossible_addresses_are_refused() {
     for address in [RotationBuckets { bits: 17, lines: 1 }, RotationBuckets { bits: 9, lines: 0 }] {
         let index = index(HashMap::new(), Shape::Rotations(address), Bytes);
         let tables = Tables::new(Bytes(Vec::new()), census(&[]), index);
@@ -171,7 +171,7 @@ fn addresses_that_there_cannot_be_are_refused() {
 }
 
 #[test]
-fn shards_that_fall_or_do_not_start_at_zero_are_refused() {
+fn decreasing_or_nonzero_first_shards_are_refused() {
     let mut bytes = census(&fingerprints(Kind::Even, 100, 31)).to_bytes().to_vec();
     bytes[40 * 4 + 3] = 0x7f;
     assert!(matches!(Shards::read(&Bytes(bytes)), Err(Fault::Damaged(164, _))));
@@ -229,7 +229,7 @@ impl Column for Loose {
 }
 
 #[test]
-fn lines_that_are_not_there_are_errors_whatever_the_column_says() {
+fn missing_lines_are_errors_for_any_column() {
     let fingerprints = canonical(fingerprints(Kind::Clustered, 10_000, 30));
     let find = |cut: &dyn Fn(&mut Cells<Loose>)| {
         let columns = build(&fingerprints, cells(700), PLENTY);

@@ -140,7 +140,7 @@ pub(super) fn skewed(n: usize, seed: u64) -> Vec<u64> {
 }
 
 #[test]
-fn every_distance_from_0_to_64_finds_what_a_double_loop_finds() {
+fn every_distance_matches_a_double_loop() {
     for kind in KINDS {
         let fingerprints = fingerprints(kind, 700, 51);
         for k in 0..=65 {
@@ -150,7 +150,7 @@ fn every_distance_from_0_to_64_finds_what_a_double_loop_finds() {
 }
 
 #[test]
-fn skewed_fingerprints_are_joined_like_others() {
+fn skewed_fingerprints_are_joined_exactly() {
     let fingerprints = skewed(2_500, 52);
     for k in [0, 1, 3, 4, 5, 8, 12] {
         let truth = all_pairs(&fingerprints, k);
@@ -163,7 +163,7 @@ fn skewed_fingerprints_are_joined_like_others() {
 }
 
 #[test]
-fn many_equal_fingerprints_are_paired_with_each_other_and_their_neighbours() {
+fn many_equal_fingerprints_are_paired_completely() {
     let mut fingerprints = vec![77; 1_500];
     fingerprints.extend([76; 700]);
     fingerprints.extend(self::fingerprints(Kind::Even, 3_000, 53));
@@ -175,7 +175,7 @@ fn many_equal_fingerprints_are_paired_with_each_other_and_their_neighbours() {
 }
 
 #[test]
-fn a_crowd_is_joined_exactly_in_little_memory_and_in_much() {
+fn dense_cluster_is_joined_exactly_in_any_memory() {
     let many = up_to(9_000).max(3_000);
     for low_bits in [14, 20, 64] {
         let mut fingerprints = crowd(low_bits, many, 57);
@@ -194,7 +194,7 @@ fn a_crowd_is_joined_exactly_in_little_memory_and_in_much() {
 }
 
 #[test]
-fn a_crowd_takes_little_more_time_than_as_many_strangers() {
+fn dense_cluster_takes_little_more_time_than_random_fingerprints() {
     let time = |fingerprints: &[u64]| {
         let times = (0..3).map(|_| {
             let start = Instant::now();
@@ -220,14 +220,14 @@ fn a_crowd_takes_little_more_time_than_as_many_strangers() {
 }
 
 #[test]
-fn a_join_does_without_threads_where_none_are_to_be_had() {
+fn join_works_without_threads() {
     let fingerprints = fingerprints(Kind::Clustered, 20_000, 54);
     let truth = all_pairs_of_many(&fingerprints, 3);
     crate::threads::refused::during(|| check(&fingerprints, Join::within(3).threads(4), &truth));
 }
 
 #[test]
-fn nothing_and_one_fingerprint_make_no_pairs() {
+fn zero_and_one_fingerprint_make_no_pairs() {
     check(&[], Join::within(64), &[]);
     check(&[5], Join::within(64), &[]);
     check(&[5, 5], Join::within(0), &[pair(&[5, 5], 0, 1)]);
@@ -260,7 +260,7 @@ fn a_hundred_thousand_clustered_fingerprints_are_joined_exactly() {
 }
 
 #[test]
-fn an_error_of_the_source_ends_the_join() {
+fn error_of_the_source_ends_the_join() {
     let fingerprints = fingerprints(Kind::Clustered, 50_000, 56);
     for threads in 1..=2 {
         let join = Join::within(3).threads(threads).memory_bytes(1 << 18);
@@ -282,7 +282,7 @@ fn an_error_of_the_source_ends_the_join() {
 }
 
 #[test]
-fn a_sink_that_breaks_ends_the_join() {
+fn sink_that_breaks_ends_the_join() {
     let fingerprints = vec![3; 3_000];
     for threads in 1..=2 {
         let calls = AtomicUsize::new(0);
@@ -298,7 +298,7 @@ fn a_sink_that_breaks_ends_the_join() {
 }
 
 #[test]
-fn a_cancelled_join_ends_without_having_found_everything() {
+fn cancelled_join_ends_early() {
     let fingerprints = vec![3; 30_000];
     let progress = Progress::default();
     let calls = AtomicUsize::new(0);
@@ -338,7 +338,7 @@ impl Monitor for Reports {
 }
 
 #[test]
-fn a_join_reports_what_it_does_and_finishes_only_if_it_was_whole() {
+fn join_reports_stages_and_finishes_only_if_complete() {
     let fingerprints = fingerprints(Kind::Clustered, 40_000, 57);
     for flow in [ControlFlow::Continue(()), ControlFlow::Break(())] {
         let reports = Reports::default();
@@ -352,7 +352,7 @@ fn a_join_reports_what_it_does_and_finishes_only_if_it_was_whole() {
 }
 
 #[test]
-fn progress_only_grows() {
+fn progress_never_decreases() {
     let fingerprints = fingerprints(Kind::Clustered, 40_000, 57);
     let progress = Progress::default();
     let last = Mutex::new(0.0);
@@ -394,7 +394,7 @@ fn sorted_near(mut near: Vec<[u32; 2]>) -> Vec<[u32; 2]> {
 
 proptest! {
     #[test]
-    fn any_join_finds_what_a_double_loop_finds(
+    fn any_join_matches_a_double_loop(
         kind in kinds(),
         n in 0_usize..1_500,
         seed: u64,
@@ -408,7 +408,7 @@ proptest! {
     }
 
     #[test]
-    fn any_skewed_join_finds_what_a_double_loop_finds(
+    fn any_skewed_join_matches_a_double_loop(
         n in 500_usize..3_000,
         seed: u64,
         k in 0_u32..=5,
@@ -421,7 +421,7 @@ proptest! {
     }
 
     #[test]
-    fn all_versions_compare_many_with_many_alike(
+    fn all_kernels_compare_many_with_many_alike(
         kind in kinds(), n in 0_usize..120, m in 0_usize..120, seed: u64, k in 0_u32..=66,
     ) {
         let words = fingerprints(kind, n + m, seed);

@@ -85,7 +85,7 @@ fn check_lines(words: &[u64], query: u32, most: u32) {
 }
 
 #[test]
-fn every_length_around_a_block_is_compared_to_its_end() {
+fn lengths_around_a_block_are_compared_to_the_end() {
     let words = fingerprints(Kind::Even, 200, 1);
     for length in 0..words.len() {
         for k in [0, 8, 16, 32, 64] {
@@ -113,13 +113,13 @@ fn unaligned_columns_are_compared_like_others() {
 }
 
 #[test]
-fn the_instruction_set_has_a_name() {
+fn instruction_set_has_a_name() {
     assert!(["avx512", "avx2", "popcnt", "portable"].contains(&instruction_set()));
 }
 
 proptest! {
     #[test]
-    fn all_versions_equal_the_plainest(
+    fn all_kernels_match_the_plain_one(
         kind in kinds(), n in 0_usize..900, seed: u64, k in 0_u32..=70, least in 0_u32..=9, member: bool
     ) {
         let words = fingerprints(kind, n, seed);

@@ -27,7 +27,7 @@ fn check_together(
 }
 
 #[test]
-fn wide_queries_of_more_cells_than_are_gathered_at_once() {
+fn wide_queries_span_more_cells_than_one_gather() {
     for kind in KINDS {
         let fingerprints = canonical(fingerprints(kind, 4000, 71));
         let queries = queries(&fingerprints, 17, 72);
@@ -46,7 +46,7 @@ fn wide_queries_of_more_cells_than_are_gathered_at_once() {
 }
 
 #[test]
-fn wide_queries_of_more_probes_than_a_round() {
+fn wide_queries_span_more_probes_than_one_round() {
     // Two thirds of them in one bucket.
     let hot = fingerprints(Kind::Even, 15_000, 9).into_iter().enumerate();
     let hot = hot.map(|(i, f)| if i % 3 > 0 { f >> 16 | 0xabcd << 48 } else { f }).collect();

@@ -87,7 +87,7 @@ fn places(fingerprints: &[u64], count: usize) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn a_shared_join_finds_what_a_double_loop_finds() {
+fn partitioned_join_matches_a_double_loop() {
     for kind in KINDS {
         let fingerprints = fingerprints(kind, 700, 61);
         let places = places(&fingerprints, 3);
@@ -116,7 +116,7 @@ fn a_shared_join_finds_what_a_double_loop_finds() {
 }
 
 #[test]
-fn tasks_are_of_about_one_size_whatever_the_bits() {
+fn tasks_are_of_similar_size_for_any_bits() {
     // Evenly spread; with sixteen bits that never change; with few that do.
     let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let biased = |n: u64| spread(n) & !0xffff_0000_0000 | 0x1234_0000_0000;
@@ -141,7 +141,7 @@ fn tasks_are_of_about_one_size_whatever_the_bits() {
 }
 
 #[test]
-fn what_is_no_tally_is_none() {
+fn invalid_histogram_bytes_are_refused() {
     let mut histogram = Histogram::within(3, 64);
     histogram.add(&[1, 2, 3]);
     let bytes = histogram.to_bytes();

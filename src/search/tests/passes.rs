@@ -42,7 +42,7 @@ fn check_passes(fingerprints: &[u64], join: Join, truth: &[Pair]) {
 }
 
 #[test]
-fn the_passes_of_a_join_find_what_a_double_loop_finds() {
+fn passes_of_a_join_match_a_double_loop() {
     for kind in KINDS {
         let fingerprints = fingerprints(kind, 700, 51);
         for k in [0, 1, 2, 3, 4, 7, 10, 15, 21, 31, 40, 63, 64, 65] {
@@ -59,7 +59,7 @@ fn the_passes_of_a_join_find_what_a_double_loop_finds() {
 }
 
 #[test]
-fn a_pass_is_joined_of_few_values_in_little_memory() {
+fn pass_with_few_values_is_joined_in_little_memory() {
     for (k, pass) in [(0, 0), (1, 1), (2, 1), (3, 0), (3, 3), (7, 4)] {
         let join = Join::within(k);
         let part = join.parts()[pass];
@@ -91,7 +91,7 @@ fn a_pass_is_joined_of_few_values_in_little_memory() {
 }
 
 #[test]
-fn fingerprints_without_a_bit_in_common_are_a_pair_of_one_pass() {
+fn complementary_fingerprints_pair_in_one_pass() {
     let fingerprints = [5, !5, 0, u64::MAX, 5];
     for k in [62, 63, 64] {
         let (join, truth) = (Join::within(k).threads(1), all_pairs(&fingerprints, k));

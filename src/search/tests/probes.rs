@@ -7,7 +7,7 @@ use crate::search::plan::plan_chains;
 use crate::search::probe::{Block, ProbeRadius, Probes};
 
 #[test]
-fn reaches_add_up_to_one_more_than_the_distance() {
+fn probe_radii_add_up_to_distance_plus_one() {
     for k in 0..=64 {
         let reaches = Block::ALL.map(|block| ProbeRadius::within(k).of(block));
         assert_eq!(reaches.iter().sum::<u32>(), k + 1);
@@ -18,7 +18,7 @@ fn reaches_add_up_to_one_more_than_the_distance() {
 }
 
 #[test]
-fn probes_are_the_buckets_within_the_reach_each_once() {
+fn probes_visit_each_bucket_within_the_radius_once() {
     let fingerprint = 0x0123_4567_89ab_cdef;
     for (bits, k) in [(0, 64), (1, 3), (4, 0), (4, 9), (5, 64), (8, 12), (16, 3), (16, 8)] {
         let reach = ProbeRadius::within(k);
@@ -38,7 +38,7 @@ fn probes_are_the_buckets_within_the_reach_each_once() {
 }
 
 #[test]
-fn blocks_are_cut_from_the_top() {
+fn blocks_are_taken_from_the_high_bits() {
     let fingerprint = 0x0123_4567_89ab_cdef;
     assert_eq!(Block::ALL.map(|b| b.bucket(fingerprint, 16)), [0x0123, 0x4567, 0x89ab, 0xcdef]);
     assert_eq!(Block::ALL.map(|b| b.bucket(fingerprint, 4)), [0x0, 0x4, 0x8, 0xc]);
@@ -47,7 +47,7 @@ fn blocks_are_cut_from_the_top() {
 }
 
 #[test]
-fn buckets_are_filled_well_and_seldom_go_on() {
+fn buckets_are_well_filled_and_seldom_overflow() {
     let of = |n| (RotationBuckets::of(n).bits, RotationBuckets::of(n).lines);
     assert_eq!(
         [0, 1, 25, 26, 51, 52, 1024].map(of),
@@ -64,7 +64,7 @@ fn buckets_are_filled_well_and_seldom_go_on() {
 }
 
 #[test]
-fn shards_know_where_each_popcount_starts() {
+fn shards_locate_each_popcount() {
     let fingerprints = canonical(fingerprints(Kind::Biased, 3000, 3));
     let shards = census(&fingerprints);
     assert_eq!(shards.fingerprints() as usize, fingerprints.len());
@@ -88,7 +88,7 @@ fn canonical_order_is_by_popcount_then_by_value() {
 }
 
 #[test]
-fn each_difference_is_reported_by_one_block_and_found_by_it() {
+fn each_difference_is_reported_by_exactly_one_block() {
     let mut random = Random(8);
     for k in 0..=16 {
         let reach = ProbeRadius::within(k);
@@ -101,7 +101,7 @@ fn each_difference_is_reported_by_one_block_and_found_by_it() {
 }
 
 #[test]
-fn the_last_rotation_that_finds_a_difference_is_the_one_that_the_ring_names() {
+fn last_reporting_rotation_follows_the_ring() {
     let mut random = Random(10);
     let distance = |block: Block, difference| block.bucket(difference, 16).count_ones();
     for k in 0..=64 {
@@ -153,7 +153,7 @@ fn narrow_queries_use_tables_and_wide_ones_scan() {
 }
 
 #[test]
-fn the_shape_follows_from_the_numbers() {
+fn shape_follows_from_the_numbers() {
     assert_eq!(Shape::choose(1000, 3, 48), Shape::Column);
     assert_eq!(Shape::choose(1_000_000, 3, 48), rotations(16));
     assert_eq!(Shape::choose(10_000_000, 3, 48), buckets(16, 6));

@@ -56,7 +56,7 @@ fn every_distance_is_exact_for_small_sets() {
 }
 
 #[test]
-fn every_distance_is_exact_with_all_bits_of_address() {
+fn every_distance_is_exact_with_all_address_bits() {
     let fingerprints = canonical(fingerprints(Kind::Clustered, 1000, 6));
     for shape in [rotations(16), buckets(16, 2)] {
         let tables = tables(&fingerprints, shape);
@@ -91,7 +91,7 @@ fn a_hundred_thousand_are_searched_exactly() {
 }
 
 #[test]
-fn a_hot_bucket_stays_exact() {
+fn hot_bucket_stays_exact() {
     // All share their first block, so rotation 0 has one bucket of 20,000.
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 20_000, 9).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
@@ -105,7 +105,7 @@ fn a_hot_bucket_stays_exact() {
 }
 
 #[test]
-fn blocks_without_bits_are_searched_exactly() {
+fn constant_blocks_are_searched_exactly() {
     // All in one bucket of a rotation, and near there or in the next one by their stored bits.
     for mask in [0xffff_ffff, 0x0000_00ff_ffff_ffff, 0xffff_0000_ffff_0000, 0x0000_ffff_0000_ffff] {
         let all: Vec<u64> = fingerprints(Kind::Even, 30_000, 19).iter().map(|f| f & mask).collect();
@@ -170,7 +170,7 @@ fn buckets_keep_the_canonical_order() {
 }
 
 #[test]
-fn an_error_of_the_reader_ends_the_build() {
+fn error_of_the_reader_ends_the_build() {
     for shape in [rotations(4), cells(90)] {
         for threads in [1, 3] {
             let fail = |_: u32, _: &mut [u64]| Err(Fault::OutOfRange(0..1));
@@ -182,7 +182,7 @@ fn an_error_of_the_reader_ends_the_build() {
 }
 
 #[test]
-fn a_column_that_changes_while_tables_are_built_is_an_error() {
+fn column_that_changes_during_the_build_is_an_error() {
     let column = canonical(fingerprints(Kind::Even, 3000, 12));
     let other = canonical(fingerprints(Kind::Even, 3000, 13));
     for (shape, memory_bytes) in [(rotations(9), 8_000), (cells(300), 9_600), (cells(300), 1_600)] {
@@ -210,7 +210,7 @@ fn a_column_that_changes_while_tables_are_built_is_an_error() {
 }
 
 #[test]
-fn the_column_is_read_as_often_as_promised() {
+fn column_is_read_the_promised_number_of_times() {
     let fingerprints = canonical(fingerprints(Kind::Even, 3000, 12));
     let passes_on = |threads, shape, memory_bytes| {
         let passes = AtomicU32::new(0);
@@ -239,7 +239,7 @@ fn the_column_is_read_as_often_as_promised() {
 }
 
 #[test]
-fn skewed_sets_are_built_alike_in_any_memory() {
+fn skewed_sets_are_built_identically_in_any_memory() {
     let mut random = Random(5);
     for (round, n) in [0, 1, 256, 257, 16_384, 65_537, 70_000].into_iter().enumerate() {
         // A few hot buckets, and most of them empty.
@@ -266,7 +266,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn all_ways_equal_the_linear_scan(
+    fn all_search_methods_match_the_linear_scan(
         kind in kinds(), n in 0_usize..3000, seed: u64, shape in shapes(), k in 0_u32..=12
     ) {
         let fingerprints = canonical(fingerprints(kind, n, seed));
@@ -278,7 +278,7 @@ proptest! {
     }
 
     #[test]
-    fn the_planned_way_equals_the_linear_scan_for_any_distance(
+    fn planned_search_matches_the_linear_scan_at_any_distance(
         kind in kinds(), n in 0_usize..3000, seed: u64, k in 0_u32..=80, layout in 0_u32..=10
     ) {
         let fingerprints = canonical(fingerprints(kind, n, seed));
@@ -292,7 +292,7 @@ proptest! {
     }
 
     #[test]
-    fn little_memory_and_more_threads_build_the_same_bytes(
+    fn memory_and_threads_do_not_change_the_bytes(
         kind in kinds(), n in 0_usize..3000, seed: u64, shape in shapes(),
         memory_bytes in 0_usize..20_000, threads in 1_usize..5
     ) {
@@ -303,7 +303,7 @@ proptest! {
 }
 
 #[test]
-fn many_groups_and_many_parts_give_the_same_bytes() {
+fn groups_and_parts_do_not_change_the_bytes() {
     let even = fingerprints(Kind::Even, 200_000, 14);
     // Half of them in one bucket of the first rotation, and in few cells.
     let hot = even.iter().enumerate().map(|(i, f)| if i % 2 == 0 { f >> 16 } else { *f }).collect();
@@ -320,7 +320,7 @@ fn many_groups_and_many_parts_give_the_same_bytes() {
 }
 
 #[test]
-fn a_batch_is_answered_like_its_queries_one_by_one() {
+fn batch_answers_match_single_queries() {
     for kind in KINDS {
         for n in [0, 1, 600, 30_000] {
             let fingerprints = canonical(fingerprints(kind, n, 11));

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_stand_side_by_side_and_many_zeros_are_counted() {
+    fn bytes_are_shown_in_columns_and_zeros_counted() {
         assert_eq!(shown(Some(&[1, 0xab]), 2), "0ff0  01 ab                    so");
         assert_eq!(shown(Some(&[0; 8]), 8), "0ff0  00 00 00 00 00 00 00 00  so");
         assert_eq!(shown(Some(&[0; 9]), 9), "0ff0  00*9                     so");

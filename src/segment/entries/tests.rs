@@ -5,13 +5,13 @@ use crate::time::Time;
 
 #[test]
 #[should_panic(expected = "entries are packed in order")]
-fn entries_that_are_not_in_order_are_not_packed() {
+fn unordered_entries_are_not_packed() {
     let gone = |time| Entry::Visit(Visit { time, seen: Seen::Gone, status: None, modified: None });
     put_entries(&mut Vec::new(), &[gone(Time(2)), gone(Time(1))]);
 }
 
 #[test]
-fn content_without_a_fingerprint_takes_its_epoch_in_place_of_it() {
+fn content_without_a_fingerprint_stores_its_epoch() {
     let saw = |time, fingerprint| {
         let content = Content { fingerprint, digest: Some(Digest([1; 16])), epoch: Epoch(2) };
         Entry::Visit(Visit { time, seen: Seen::Content(content), status: None, modified: None })
@@ -35,7 +35,7 @@ fn content_without_a_fingerprint_takes_its_epoch_in_place_of_it() {
 }
 
 #[test]
-fn a_date_takes_a_byte_where_it_is_the_one_before_and_few_where_it_is_near() {
+fn repeated_date_takes_a_byte_and_near_dates_few() {
     let visit = |time, modified| {
         let seen = Seen::NotModified { digest: None };
         Entry::Visit(Visit { time, seen, status: None, modified })
@@ -70,7 +70,7 @@ fn a_date_takes_a_byte_where_it_is_the_one_before_and_few_where_it_is_near() {
 }
 
 #[test]
-fn what_is_given_passes_on_neither_status_nor_content() {
+fn properties_do_not_carry_status_or_content() {
     let content = Content { fingerprint: Some(7), digest: None, epoch: Epoch(0) };
     let visit = |time| {
         let seen = Seen::Content(content);
@@ -111,7 +111,7 @@ fn what_is_given_passes_on_neither_status_nor_content() {
 }
 
 #[test]
-fn a_date_that_cannot_be_is_not_read() {
+fn impossible_date_is_refused() {
     let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 1).collect::<Option<Vec<_>>>();
     // A tag of a date, a visit that failed at 0, without a status, and the date.
     let date = |tag| [tag, FAILED | SAME_STATUS, 0, 0];
@@ -126,7 +126,7 @@ fn a_date_that_cannot_be_is_not_read() {
 }
 
 #[test]
-fn what_is_restated_without_a_fingerprint_has_any_digest_and_passes_on_no_status() {
+fn restatement_without_a_fingerprint_carries_no_status() {
     let (one, two) = (Some(Digest([1; 16])), Some(Digest([2; 16])));
     let content = Content { fingerprint: None, digest: one, epoch: Epoch(0) };
     let visit =

@@ -105,7 +105,7 @@ fn with_others(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entr
 
 proptest! {
     #[test]
-    fn a_record_reads_back(
+    fn record_round_trips(
         older in prop::collection::btree_set(entries(), 0..30),
         own in prop::collection::btree_set(entries(), 0..300),
         (early, late) in (picks(), picks()),
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn a_carried_head_reads_back(
+    fn carried_head_round_trips(
         all in prop::collection::btree_set(entries(), 1..60),
         picks in picks(),
     ) {
@@ -191,7 +191,7 @@ proptest! {
 }
 
 #[test]
-fn an_unchanged_visit_takes_a_few_bytes() {
+fn unchanged_visit_takes_few_bytes() {
     let (digest, status) = (Some(Digest([1; 16])), Some(200));
     let content = Content { fingerprint: Some(7), digest, epoch: Epoch(0) };
     let visit =

@@ -18,7 +18,7 @@ fn epochs() -> [EpochInfo; 1] {
 proptest! {
     /// With any number of checkpoints, at every sequence, forgotten now and then.
     #[test]
-    fn a_head_is_the_fold_of_what_came(
+    fn head_folds_all_operations(
         older in prop::option::of(0i64..50),
         came in prop::collection::vec((0i64..1000, 0u64..12, 0u8..50), 1..200),
     ) {
@@ -79,7 +79,7 @@ proptest! {
 
     /// In long runs of one visit, too, with what is restated of it and what was given in between.
     #[test]
-    fn a_course_follows_from_what_came_with_any_checkpoints(
+    fn change_history_follows_from_operations_with_any_checkpoints(
         came in prop::collection::vec((0u8..12, 0u64..4, 0u8..40), 1..300),
         is_late in 0u8..3,
     ) {
