@@ -487,7 +487,8 @@ int main(int argc, char **argv) {
     const char *dir = argc > 1 ? argv[1] : ".";
     void (*const tests[])(const char *) = {
         weights_and_classes_are_set, due_pages_are_leased_once, clusters_have_leaders,
-        forked_child_is_refused, load_is_atomic_across_parts, stores_are_backed_up_repaired_and_copied, repair_reports_what_is_lost,
+        forked_child_is_refused, load_is_atomic_across_parts, stores_are_backed_up_repaired_and_copied,
+        repair_reports_what_is_lost,
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
         char path[4096];
