@@ -1,8 +1,9 @@
-//! `aliases`: what makes no difference in URLs.
+//! `aliases`: differences between URLs that do not matter.
 
 use super::*;
 
-/// Sites whose pages have several URLs: all of them near by the first rule of each, and by no other.
+/// Sites whose pages have several URLs. The pages of all URLs are near by the first rule of each site,
+/// and by no other.
 fn sites() -> Place {
     let mut lines = String::new();
     let mut visit = |url: &str, content: u64, times: u64| {
@@ -16,7 +17,7 @@ fn sites() -> Place {
         visit(&format!("https://a.example/{page}"), page, 1);
         visit(&format!("https://a.example/{page}?sid=\u{202e}7"), page, 2);
         visit(&format!("https://a.example/{page}?page=2"), page + 100, 1);
-        // All but two.
+        // All but two pages.
         visit(&format!("http://www.b.example/{page}"), page, 1);
         visit(&format!("http://b.example/{page}"), page + if page > 2 { 0 } else { 50 }, 3);
         visit(&format!("http://c.b.example/{page}"), page, 1);
@@ -66,7 +67,7 @@ fn json_lists_rules_of_each_site_with_evidence() {
     let [www] = &b["rules"].as_array().unwrap()[..] else { panic!("{b}") };
     assert_eq!((&www["alias"], &www["setting"]), (&json!("www"), &json!("without")));
     assert_eq!(www["exceptions"].as_array().unwrap().len(), 2);
-    // Under a prefix, by another share, and within enough bits for all pages to be near.
+    // Under a prefix, with another ratio, and with a distance within which all pages are near.
     let rules = |args: &[&str]| {
         let ran = place.run(&[&["aliases", "--json"], args].concat());
         let rules = ran.objects().iter().map(|site| site["rules"].as_array().unwrap().len()).sum();

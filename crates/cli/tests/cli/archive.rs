@@ -1,10 +1,10 @@
-//! Records of web archives, for the tests that need some.
+//! Records of web archives, for tests.
 
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// A record at a time.
+/// Returns a record with this time.
 pub(crate) fn at(kind: &str, url: &str, time: &str, more: &[(&str, &str)], block: &str) -> String {
     let mut record =
         format!("WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {time}\r\n");
@@ -25,7 +25,7 @@ pub(crate) fn response(url: &str, day: u32, digest: &str, text: &str) -> String 
     of("response", url, day, &[("WARC-Payload-Digest", digest)], &block)
 }
 
-/// A record that repeats another, which the headers name.
+/// A record that repeats another record, which its headers name.
 pub(crate) fn revisit(url: &str, day: u32, more: &[(&str, &str)]) -> String {
     let profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
     let more = [&[("WARC-Profile", profile)], more].concat();

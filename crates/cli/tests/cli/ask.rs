@@ -26,7 +26,7 @@ fn history_shows_the_meaning_of_each_visit() {
     let terms = ["history", "https://example.com/terms"];
     let wide = place.done(&[&terms[..], &["--wide"]].concat());
     assert!(wide.contains("  000102030405060708090a0b0c0d0e0f  new\n"), "{wide}");
-    // The visit that found it, with what it meant.
+    // The row of the visit and its meaning.
     let third = place.done(&[&terms[..], &["--at", "2024-01-03 18:00"]].concat());
     assert_eq!(third, format!("{}\n", expected[2]));
     let in_zone = |args: &[&str]| {
@@ -35,12 +35,12 @@ fn history_shows_the_meaning_of_each_visit() {
     };
     let local = in_zone(&["--at", "2024-01-03"]);
     assert!(local.starts_with("2024-01-03 05:30  200  "), "{local}");
-    // Also the time of the version that a page went back to.
+    // The time of the version to which the page returned is shown, too.
     let local = in_zone(&[]);
     assert!(local.contains("reverted to the version of 2024-01-02 05:30, 4 bits"), "{local}");
 }
 
-/// What a page's content is in another epoch stands below the visit.
+/// The content of a page in another epoch is shown below the visit.
 #[test]
 fn restatement_is_shown_below_its_visit() {
     let place = Place::with(
@@ -123,7 +123,7 @@ fn near_lists_other_current_pages_nearest_first() {
     let place = Place::with(CRAWL);
     let near = place.done(&["near", "--url", "https://example.com/terms"]);
     assert_eq!(near, "1  minor  00000000000000fd  https://docs.example.com/terms\n");
-    // Nor does the explanation count it.
+    // The explanation does not count it either.
     let explain = ["near", "--url", "https://example.com/terms", "--explain"];
     for seal in [false, true] {
         if seal {
@@ -180,7 +180,7 @@ fn nearest_pages_are_complete_for_any_count() {
     assert_eq!(["1", "2", "3", "4"].map(nearest), [(1, true), (2, true), (3, true), (3, true)]);
 }
 
-/// What an answer of one object is an answer of: the operations, and how many came since.
+/// An answer with one object reports the operations that it saw, and how many followed since.
 #[test]
 fn answers_report_the_operations_they_saw() {
     let place = Place::with(CRAWL);
@@ -219,10 +219,10 @@ fn failures_are_json_objects_with_json_output() {
     assert!(said["offset"].is_u64() && said["message"].is_string(), "{said}");
     let said = failure(&["stats", "-s", "none", "--json"]);
     assert_eq!((&said["kind"], &said["file"]), (&"not-a-store".into(), &"none".into()));
-    // Also where the command line cannot be read.
+    // Also if the command line is invalid.
     assert_eq!(failure(&["--json", "near"])["kind"], "usage");
     assert_eq!(failure(&["history", "--json", "--at", "soon", "u"])["kind"], "usage");
-    // And what is no failure is a note.
+    // A message that is not a failure is a note.
     let ran = place.run(&["history", "http://none/", "--json"]);
     assert_eq!((ran.code, objects(&ran.err)[0].get("exit_code")), (1, None));
 }
@@ -251,7 +251,7 @@ fn near_reads_texts_like_ingest() {
     assert!(place.done(&["near", "--text", &long]).starts_with("0  none  "));
     let ran = place.run_with_input(&["near", "--html", "-"], page);
     assert_eq!(ran.out, near);
-    // The tags of HTML are no words of a text, and a text may be read as HTML.
+    // HTML tags are not words of a text, and a text can be read as HTML.
     let ran = place.run(&["near", "--text", &path]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert!(ran.err.ends_with("terms.html is HTML: use --html instead of --text\n"), "{}", ran.err);
@@ -359,7 +359,7 @@ fn stats_are_printed_as_prometheus_gauges() {
     assert_eq!(pages.iter().sum::<f64>(), 4.0, "{printed}");
     assert_eq!(series(&printed, "simkeep_visits"), 10.0);
     assert_eq!(series(&printed, "simkeep_unsealed_visits"), 10.0);
-    // Each is described, typed, and of this store.
+    // Each series has a description, a type and the label of this store.
     for line in printed.lines().filter(|line| !line.starts_with('#')) {
         let name = line.split_once('{').unwrap().0;
         assert!(printed.contains(&format!("# TYPE {name} gauge\n{name}{label}")), "{line}");
@@ -378,7 +378,7 @@ fn stats_are_printed_as_prometheus_gauges() {
     let bytes: f64 = bytes.map(|line| series(line, "simkeep_size_bytes")).sum();
     let of = |key: &str| stats[key].as_f64().unwrap();
     assert_eq!(bytes, of("segment_bytes") + of("catalog_bytes"));
-    // Nothing is left where it cannot be put.
+    // An unwritable target is an error.
     assert_eq!(place.run(&["stats", "--prometheus", "-o", "none/simkeep.prom"]).code, 5);
 }
 

@@ -17,7 +17,7 @@ fn place() -> Place {
     place
 }
 
-/// What a store answers.
+/// The answers of a store.
 fn answers(place: &Place, store: &str) -> String {
     place.done(&["export", "--store", store])
 }
@@ -26,8 +26,8 @@ fn stats(place: &Place, store: &str) -> Value {
     place.run(&["stats", "--json", "-s", store]).objects().remove(0)
 }
 
-/// Runs a command where only it and its children see a disk of some KiB, on `disk`. `None` where that is
-/// not allowed.
+/// Runs a command that alone, with its children, sees a small disk mounted on `disk`. Returns `None` if
+/// mounting is not allowed.
 pub(super) fn on_small_disk(place: &Place, kib: u32, script: &str) -> Option<Ran> {
     std::fs::create_dir_all(place.path("disk")).unwrap();
     let script = format!("mount -t tmpfs -o size={kib}k tmpfs disk || exit 99; {script}");
@@ -114,7 +114,7 @@ fn full_disk_leaves_no_partial_backup() {
     assert!(ran.err.contains("No space left on device"), "{}", ran.err);
     let lines: Vec<&str> = ran.out.lines().collect();
     let first: Value = serde_json::from_str(lines[0]).unwrap();
-    // It is another file system.
+    // It is on another file system.
     assert_eq!((&first["linked_files"], &first["copied_files"]), (&0.into(), &3.into()));
     assert!(
         ran.err.contains("files were copied, since they cannot be linked there"),
@@ -147,7 +147,7 @@ fn compact_dry_run_changes_nothing() {
     );
     assert!(files(&place.store()) == before);
     let done = place.run(&["compact", "-s", &store, "--json"]).objects().remove(0);
-    // With what was in the journal.
+    // Including the journal.
     assert_eq!((&done["dry_run"], &done["merged_segments"]), (&false.into(), &4.into()));
     let sizes = stats(&place, &store);
     assert_eq!(sizes["segments"].as_array().unwrap().len(), 1);

@@ -1,8 +1,8 @@
-//! `near --batch`: many questions, and their answers.
+//! `near --batch`: many queries and their answers.
 
 use super::*;
 
-/// What `near` answers to one question, and what it answers to that line of many.
+/// The answer of `near` to one query, and its answer to the same line of a batch.
 fn same(one: &Value, line: &Value) {
     for key in ["fingerprint", "epoch", "k", "complete", "within", "near"] {
         assert_eq!(one[key], line[key], "{key}: {one} {line}");
@@ -80,7 +80,7 @@ fn texts_are_answered_in_their_epoch() {
     assert_eq!(answers[1]["near"][0]["band"], Value::Null);
     assert!(answers[2]["why"].as_str().unwrap().contains("too short"), "{}", answers[2]);
     assert_eq!(answers[2]["is_broken"], false);
-    // HTML is reduced to its text where the lines are HTML.
+    // HTML lines are reduced to their text.
     assert_eq!(answers[3]["is_broken"], true);
     let ran = place.run_with_input(&["near", "--lines", "html", "--batch", "-", "--json"], &html);
     assert_eq!(ran.objects()[0]["near"], answers[0]["near"]);
@@ -128,7 +128,7 @@ fn unknown_page_is_reported_in_place() {
     assert!(reason(3).0.contains("control character") && reason(3).1);
     assert!(reason(4).0.contains("at most 8192") && reason(4).1);
     assert_eq!(ran.code, 3);
-    // Nothing that stands there reaches a terminal as it is.
+    // Control characters are escaped.
     place.write("lines", b"\x1b[31m\xff\n".repeat(3));
     for kind in [&[][..], &["--lines", "url"], &["--lines", "text"]] {
         let ran = place.run(&[&["near", "--batch", "lines", "--epoch", "e"], kind].concat());
@@ -136,7 +136,7 @@ fn unknown_page_is_reported_in_place() {
     }
 }
 
-/// More lines than are asked together, from a packed file, in their order.
+/// More lines than one batch, from a compressed file, in their order.
 #[test]
 fn batch_answers_keep_the_order_of_many_lines() {
     let place = groups();
@@ -148,14 +148,14 @@ fn batch_answers_keep_the_order_of_many_lines() {
     let answers = ran.objects();
     assert_eq!(answers.len(), prints.len());
     let found = answers.iter().filter(|answer| answer["near"][0]["distance"] == 0).count();
-    // Those of the first group: the fingerprints 0, 1 and 2.
+    // The fingerprints of the first group: 0, 1 and 2.
     assert_eq!(found, 4 * 3);
     for (number, (print, answer)) in (1..).zip(prints.iter().zip(&answers)) {
         assert_eq!((&answer["line"], &answer["fingerprint"]), (&json!(number), &json!(print)));
     }
 }
 
-/// A client that writes line by line gets each answer before it sends the next line.
+/// A client that writes one line at a time gets each answer before it sends the next line.
 #[test]
 fn each_line_is_answered_on_arrival() {
     use std::io::{BufRead as _, BufReader};
@@ -179,8 +179,8 @@ fn each_line_is_answered_on_arrival() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The fingerprint that 400 pages had once; they have others now. One page is a bit away from it, and
-/// has its own still.
+/// The fingerprint that 400 pages had before; they have others now. One page is one bit away from it,
+/// and still has its fingerprint.
 const LEFT: u64 = 0x0123_4567_89ab_cdef;
 
 fn mostly_left() -> Place {
@@ -192,7 +192,7 @@ fn mostly_left() -> Place {
     let mut lines: String = (0..400).map(|n| visit(url(n), 1, LEFT)).collect();
     lines += &visit("http://z.example/".to_owned(), 1, LEFT ^ 1);
     let place = Place::with(&lines);
-    // The segment names pages that have other content by now.
+    // The segment lists pages whose content has changed since.
     place.done(&["compact"]);
     let other = |n: u64| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let later: String = (0..400).map(|n| visit(url(n), 2, other(n))).collect();
@@ -214,7 +214,7 @@ fn nothing_near_is_reported_only_after_a_complete_search() {
             assert_eq!(answer["near"][0]["url"], "http://z.example/", "{more:?}: {answer}");
             assert_eq!(answer["complete"], true, "{more:?}: {answer}");
         }
-        // As of the first moment all are there; only some are named, at the least distance.
+        // At the first moment all pages are there; only some are listed, at the smallest distance.
         let ran = place.run(&[asked, &["--at", "1", "--limit", "5"]].concat());
         let answer = &ran.objects()[0];
         assert_eq!(
@@ -231,7 +231,8 @@ fn nothing_near_is_reported_only_after_a_complete_search() {
             (401, &json!(true))
         );
     }
-    // Where there is more than the limit, all is known up to the first page that is left out.
+    // If there are more pages than the limit, the answer is complete up to the distance of the first
+    // omitted page.
     let farther = format!("{:016x}", LEFT ^ 3);
     let line = json!({"url": "http://y.example/", "t": 1, "fingerprint": farther, "epoch": "e"});
     place.ingest(&line.to_string());
@@ -244,7 +245,7 @@ fn nothing_near_is_reported_only_after_a_complete_search() {
             "{answer}"
         );
     }
-    // A budget may end a search before anything is found. Then nobody knows that there is nothing.
+    // A budget may end a search before anything is found. Then it is unknown whether there is anything.
     let ran = place.run(&["near", &print, "-k", "3", "--budget", "0"]);
     assert!(ran.code == 0 && !ran.err.contains("nothing is"), "{} {}", ran.code, ran.err);
     assert!(ran.err.contains("the search ended"), "{}", ran.err);

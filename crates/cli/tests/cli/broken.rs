@@ -1,4 +1,4 @@
-//! Lines that are broken in any way, and halves of characters, which are not.
+//! Broken lines of every kind, and lone surrogates, which are not broken.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn lone_surrogates_are_read_by_all_json_readers() {
     assert!(export.contains("d\u{fffd}"), "{export}");
     let ran = place.run(&[&["ingest", &file][..], &keys].concat());
     assert_eq!(ran.objects()[0]["known"], 4, "{}", ran.err);
-    // The names and the digests of `dedup --filter` are those that were loaded.
+    // The names and digests of `dedup --filter` match those that were loaded.
     let drop =
         ["dedup", "--filter", &file, "--to", &place.file("out"), "--url-key", "id", "--json"];
     let ran = place.run(&drop);

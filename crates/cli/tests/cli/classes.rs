@@ -1,9 +1,10 @@
-//! What is asked of some classes tells nothing of pages of others.
+//! Answers that are restricted to some classes reveal nothing about pages of others.
 
 use super::Place;
 use serde_json::Value;
 
-/// Pages of classes 0 and 7, and of none, with one fingerprint or nearly; and others without one.
+/// Pages of classes 0 and 7 and of no class, with one fingerprint or nearly so, and others without a
+/// fingerprint.
 fn store() -> Place {
     Place::with(
         r#"{"url":"https://open.example/a","t":1,"fingerprint":"00000000000000ff","class":0}
@@ -44,7 +45,7 @@ fn restricted_answers_never_mention_other_classes() {
     let near = |args: &[&str]| {
         let ran = place.run(&[&["near", "--classes", "0,none"], args].concat());
         let said = ran.out.clone() + &ran.err;
-        // What was asked for may be said again.
+        // The query itself may be repeated.
         let said = said.replace(&format!("{} is not known", args[args.len() - 1]), "");
         assert!(!said.contains("wall"), "{args:?}: {said}");
         ran
@@ -52,7 +53,7 @@ fn restricted_answers_never_mention_other_classes() {
     near(&["00000000000000ff", "--explain"]);
     near(&["00000000000000fd", "-k", "0", "--explain"]);
     near(&["00000000000000ff", "--nearest", "9", "--ever", "--budget", "1s"]);
-    // A page that is not to be seen is one that is not known, and no other spelling of it is.
+    // A hidden page counts as unknown, and so do other spellings of it.
     for url in ["https://wall.example/a", "http://wall.example/a", "wall.example/b/"] {
         let ran = near(&["--url", url]);
         assert_eq!(ran.code, 1);

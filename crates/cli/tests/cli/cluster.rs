@@ -26,7 +26,7 @@ fn store() -> Place {
     place
 }
 
-/// What follows the host in URLs, and nothing where there is none.
+/// The part of each URL after the host, or nothing if there is none.
 fn last(url: &Value) -> &str {
     url.as_str().map_or("-", |url| url.trim_start_matches("https://example.com/"))
 }
@@ -72,7 +72,7 @@ fn class_of_each_clustered_page_is_shown() {
 {"url": "https://example.com/x", "t": "2024-03-01", "class": 4294967295}
 "#;
     place.ingest(given);
-    // It is the one of now, whichever time the clusters are of.
+    // The class is the current one, whatever the time of the clusters.
     for at in [&[][..], &["--at", "2024-02-15"]] {
         let of = |list: &str| -> Vec<(String, Value)> {
             let objects = place.run(&[&["cluster", "--json", list], at].concat()).objects();

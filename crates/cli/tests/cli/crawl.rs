@@ -1,5 +1,5 @@
-//! A crawl of 30 days in the documented loop, `due --urls`, fetch, `ingest`, over a site that redirects,
-//! serves files, fails and goes away. What each page must look like afterwards is written down before.
+//! A 30-day crawl with the documented loop: `due --urls`, fetch, `ingest`. The site redirects, serves
+//! files, fails and goes away. The expected history of each page is written down in advance.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ const DAYS: u32 = 30;
 const BUDGET: &str = "12";
 const HOST: &str = "https://site.example";
 
-/// A page of many words of its own, which `seed` chooses.
+/// A page of many words that are selected by `seed`.
 fn html(seed: u32) -> String {
     let mut body = String::from("<!doctype html><title>A page</title><p>");
     let mut state = u64::from(seed) + 1;
@@ -35,7 +35,7 @@ fn redirect(status: u32, to: &str) -> String {
     format!("HTTP/1.1 {status} Moved\r\nLocation: {to}\r\nContent-Length: 5\r\n\r\nmoved")
 }
 
-/// What the site answers to a GET on a day; `is_known` if the crawler has the page already.
+/// The response of the site to a GET on a day; `is_known` if the crawler has the page already.
 fn answer(path: &str, day: u32, is_known: bool) -> String {
     let page = |seed| ok("text/html", &html(seed));
     let (kind, number) = path[1..].split_once('-').unwrap_or((&path[1..], "0"));
@@ -90,8 +90,8 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// What the fetcher writes: for each page a probe by HEAD and a GET, each with its request, which stands
-/// before the response or after it.
+/// The output of the fetcher: for each page a HEAD probe and a GET, each with its request record, before
+/// or after the response.
 fn fetch(urls: &[String], day: u32, known: &mut BTreeMap<String, u32>) -> String {
     let mut file = String::new();
     for (nth, url) in urls.iter().enumerate() {
@@ -123,7 +123,7 @@ fn fetch(urls: &[String], day: u32, known: &mut BTreeMap<String, u32>) -> String
     file
 }
 
-/// The verdicts of a page's history, runs of one verdict taken together.
+/// The verdicts in the history of a page, with runs of equal verdicts merged.
 fn runs(place: &Place, path: &str) -> Vec<String> {
     let history = place.run(&["history", &format!("{HOST}{path}"), "--json"]).objects();
     let mut verdicts: Vec<String> =
@@ -144,7 +144,7 @@ fn near(place: &Place, path: &str) -> Vec<String> {
 
 #[test]
 fn crawler_is_not_stopped_by_any_page() {
-    // The runs of verdicts, and who is near in the end.
+    // The expected runs of verdicts, and the near pages at the end.
     let expected: [(&str, &[&str], &[&str]); 12] = [
         ("/still-1", &["new", "same"], &[]),
         ("/twin-0", &["new", "same"], &["/twin-1"]),
@@ -183,13 +183,13 @@ fn crawler_is_not_stopped_by_any_page() {
         }
         let allowed = f64::from(most) * 1.5;
         println!("{path}: {} visits, of {allowed} at most", visits(&path));
-        // What changes on purpose may be visited more often.
+        // A page that changes on purpose may be visited more often.
         let changes = ["/turns", "/weekly", "/back"].contains(&path.as_str());
         assert!(changes || f64::from(visits(&path)) <= allowed, "{path}: {}", visits(&path));
     }
     for (path, verdicts, neighbours) in expected {
         let mut found = runs(&place, path);
-        // Whether it was seen once more after its last change depends on the days.
+        // Whether it was visited again after its last change depends on the days.
         let mut wanted = verdicts.to_vec();
         found.retain(|verdict| verdict != "same");
         wanted.retain(|verdict| *verdict != "same");
@@ -200,7 +200,7 @@ fn crawler_is_not_stopped_by_any_page() {
     assert_eq!(verified.code, 0, "{}", verified.err);
 }
 
-/// A server that sets a cookie redirects a page to itself, and sends it then, in one second.
+/// A server that sets a cookie redirects a page to itself and then serves it, within one second.
 #[test]
 fn redirect_and_content_in_one_second_are_one_version() {
     let url = "http://a.example/";

@@ -1,4 +1,4 @@
-//! What is dropped of a store.
+//! Which pages of a store are dropped.
 
 use super::filtered::unpacked;
 use simkeep_testing::beside;
@@ -106,8 +106,8 @@ fn plan_and_list_files_appear_only_when_complete() {
     }
 }
 
-/// Pages of a text: `a` of class 7 leads, `b` is of class 7, too, `c` of class 0, `d` and `e` have none;
-/// and of another: `x` has no class and leads `y`, which has none.
+/// Pages with one text: `a` of class 7 leads, `b` is of class 7 as well, `c` of class 0, `d` and `e`
+/// have no class. Pages with another text: `x` has no class and leads `y`, which has none either.
 fn classed() -> Place {
     let pages = [
         ("a", 1, 0x0f_u64, Some(7)),
@@ -149,7 +149,7 @@ fn page_is_dropped_only_for_its_class_or_open_pages() {
     assert_eq!(of(&[]), "by cde");
     assert_eq!(of(&["--open", "0,none"]), "by cde");
     assert_eq!(of(&["--open", "0,7"]), "bcdey ");
-    // Another leads, and all may see that.
+    // Another page leads, and everyone may see it.
     assert_eq!(of(&["--rule", "newest"]), "dx abc");
     assert_eq!(of(&["--rule", "newest", "--open", "none"]), "abcdx ");
     assert_eq!(of(&["--rule", "newest", "--open", "7"]), "dx abc");
@@ -184,7 +184,7 @@ fn page_kept_for_its_class_is_in_no_drop_file() {
     assert_eq!(read("keep.txt").lines().map(last).collect::<String>(), "acdex");
     assert_eq!(read("plan.jsonl").lines().count(), 2);
     assert!(!read("plan.jsonl").contains("other-class"));
-    // Nor is it drawn to be judged.
+    // It is not sampled for review either.
     let drawn = place.run(&["dedup", "--sample", "9", "--json"]).objects();
     assert_eq!((drawn.len(), &drawn.last().unwrap()["other_class"]), (4, &json!(3)));
     let corpus: String = "abcdexy"
@@ -229,8 +229,8 @@ fn random_pairs_of_each_distance_are_reproducible() {
     assert_eq!(shown.matches("  10  x:").count(), 4, "{shown}");
 }
 
-/// To keep one of each component, as others do, drops texts that are far from what is kept for them; to
-/// keep leaders drops none.
+/// Keeping one page per connected component drops texts that are far from the kept page. Keeping leaders
+/// does not.
 #[test]
 fn leaders_drop_no_distant_text_unlike_components() {
     let Some(licences) = beside("quality/licences.jsonl.zst") else { return };
@@ -251,7 +251,7 @@ fn leaders_drop_no_distant_text_unlike_components() {
     assert_eq!((&whole["dropped"], rows.len()), (&json!(3688), 3688));
     assert!(rows.iter().all(|row| row["distance"].as_u64().unwrap() <= 3));
 
-    // Union-find over the same pairs, and the first of each component is kept.
+    // Union-find over the same pairs; the first page of each component is kept.
     let snapshot = place.open().snapshot();
     let pages: Vec<u64> =
         snapshot.scan(None).filter_map(|page| page.unwrap().content?.fingerprint).collect();

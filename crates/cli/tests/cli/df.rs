@@ -78,7 +78,7 @@ fn tables_are_merged_and_compared() {
     let frozen = place.file("frozen.df");
     place.done(&["df", "freeze", &first, &second, "--min-documents", "1", "--output", &frozen]);
     assert_eq!(std::fs::read(&frozen).unwrap(), std::fs::read(&whole).unwrap());
-    // Onto itself, and with fewer.
+    // The output replaces one of its inputs, and the tables have fewer terms.
     let out = place.done(&["df", "freeze", &frozen, "--output", &frozen]);
     assert!(out.contains("2 features of words1 in 4 documents"), "{out}");
     assert!(out.contains("6 of fewer than 2 documents left out"), "{out}");
@@ -162,7 +162,7 @@ fn killed_build_leaves_the_old_or_new_table() {
     let left = || std::fs::read_dir(place.dir.path()).unwrap().count();
     let (mut found, mut left_most) = ([0, 0], 0);
     for nth in 0..240 {
-        // On a busy machine the moments of the first ones may all miss the scratch files.
+        // On a busy machine the first kills may all miss the moment with scratch files.
         if nth >= 24 && left_most > 4 {
             break;
         }
@@ -170,7 +170,7 @@ fn killed_build_leaves_the_old_or_new_table() {
         assert_eq!(left(), 3, "what a killed process left is there still");
         let mut child = place.command(&build).spawn().unwrap();
         std::thread::sleep(whole * (nth % 24) / 20 + whole * (nth / 24) / 200);
-        // It may have ended before.
+        // The tool may have ended before.
         let _ = child.kill();
         child.wait().unwrap();
         let id = Table::open(&table).unwrap().id();
@@ -181,7 +181,7 @@ fn killed_build_leaves_the_old_or_new_table() {
     println!("{found:?} old and new, {left_most} files at most");
     assert!(found[0] > 0, "the first was killed at once");
     assert!(left_most > 4, "none was killed with a scratch file");
-    // What looks like that and is somebody else's stays; and what is of another table.
+    // Similarly named files of other programs and of other tables stay.
     let others =
         ["crawl.df.0123456789abcdef.new", "crawl.df.0123456789abcdee.00.tmp", "x.df.0.new"];
     let others = others.map(|name| place.write(name, "mine"));
@@ -200,7 +200,7 @@ fn concurrent_builds_of_one_table_do_not_interfere() {
     let [one, other] =
         [place.write("one.jsonl", lines(one)), place.write("two.jsonl", lines(other))];
     let table = place.file("crawl.df");
-    // Files that look like what is made on the way.
+    // Files that look like temporary files of the build.
     let bystanders = ["crawl.df.new", "crawl.df.00.tmp"].map(|name| place.write(name, "mine"));
     let ids = [&one, &other].map(|documents| {
         place.done(&["df", "build", documents, "--output", &table]);

@@ -59,7 +59,7 @@ reverted   4  0.125  https://example.com/reverted
         "content_seen": "1970-01-01T00:50:00Z",
     });
     assert_eq!(found, expected);
-    // The other way round, what is new is gone.
+    // In the other direction, a new page is gone.
     let back = new.done(&["diff", &b, &a]);
     assert!(back.contains("gone       -  0.000  https://example.com/new\n"), "{back}");
     assert!(back.contains("gone       -  0.000  https://example.com/returned\n"), "{back}");
@@ -81,7 +81,7 @@ fn exact_diff_prints_entries_as_in_an_export() {
     assert_eq!(new.done(&["diff", "--exact", &b, &a]), format!("- {line}\n"));
     let found = new.run(&["diff", "--exact", &b, &a, "--json"]).objects().remove(0);
     assert_eq!((&found["only"], &found["epoch"]), (&"before".into(), &"e".into()));
-    // An earlier visit changes nothing that is in force.
+    // An earlier visit does not change the version in force.
     assert_eq!(new.done(&["diff", &a, &b]), "");
     assert!(new.export().contains(line));
     for args in [

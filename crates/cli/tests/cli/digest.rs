@@ -1,4 +1,4 @@
-//! Which exact content a record holds, whatever is said of it.
+//! The digest of a record is that of its content, whatever the record declares.
 
 use super::archive::{md5, of, response, sha1, sha256};
 use super::*;
@@ -18,7 +18,7 @@ fn digests(place: &Place, url: &str) -> Vec<String> {
     objects.iter().map(|object| object["digest"].as_str().unwrap().to_owned()).collect()
 }
 
-/// As it is kept.
+/// In the form in which it is stored.
 fn kept(content: impl AsRef<[u8]>) -> String {
     sha1(content)["sha1:".len()..][..32].to_owned()
 }
@@ -62,7 +62,7 @@ fn only_some_wrong_digests_are_named() {
     assert!(err.ends_with("{\"message\":\"5 more digests were wrong\"}\n"), "{err}");
 }
 
-/// Tools digest a payload as it came, or without its chunks, or unpacked as well.
+/// Tools compute the digest of a payload with or without its transfer encoding, or after decompression.
 #[test]
 fn digest_of_any_payload_encoding_is_accepted() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -154,7 +154,7 @@ fn equal_bytes_have_equal_digests_in_all_inputs() {
     }
 }
 
-/// A header of any length is no reason to lose a page.
+/// A page is read with a header of any length.
 #[test]
 fn pages_with_long_headers_and_odd_status_lines_are_read() {
     let place = Place::new();

@@ -1,10 +1,10 @@
-//! Which pages are to be visited next, and what is said of one of them.
+//! `due` and `recrawl`: which pages to visit next, and the explanation for one page.
 
 use serde_json::{Value, json};
 
 use super::Place;
 
-/// A time when all of it was seen.
+/// A time after all visits.
 const NOW: &str = "2024-03-15";
 
 /// A fingerprint that is far from others.
@@ -26,7 +26,7 @@ fn content(fingerprint: u64) -> Value {
     json!({ "fingerprint": format!("{fingerprint:016x}"), "epoch": "e" })
 }
 
-/// Pages that change in every way, of three hosts.
+/// Pages that change in every way, on three hosts.
 fn crawl() -> String {
     let mut lines = String::new();
     for visit in 0..20 {
@@ -300,7 +300,7 @@ fn rules_apply_to_prefixes_and_errors_name_the_line() {
     );
     let rules = place.write("rules.jsonl", lines);
     let objects = super::objects(&due(&place, &["--json", "--rules", &rules]));
-    // Those of the shop come no sooner than after 90 days.
+    // Pages of the shop are due no sooner than after 90 days.
     let found: Vec<&Value> = objects.iter().map(|page| &page["url"]).collect();
     let net = ["https://example.net/failing", "https://example.net/gone"];
     let first = ["https://example.org/flip", "https://example.org/news", net[0]];
@@ -369,7 +369,7 @@ fn hints_come_from_sitemaps_and_lines_but_not_the_future() {
     let said = "https://shop.example/1 is due since 2024-02-20: it is said to have changed on 2024-02-20, \
                 so a visit is worth 15.51, and pages are visited from 0.45 on\n";
     assert!(output.starts_with(said), "{output}");
-    // What is broken is named, and the rest counts.
+    // The broken file is named, and the other one is used.
     let lines = concat!(
         "{\"url\":\"https://shop.example/5\",\"modified\":\"2024-03-01\"}\n",
         "{\"url\":\"https://shop.example/6\",\"modified\":\"some day\"}\n",
@@ -420,14 +420,14 @@ fn unreadable_hints_file_exits_with_3_after_the_answer() {
             "{}",
             ran.err
         );
-        // The others count.
+        // The other files are used.
         let ran = place.run(&["due", "--now", NOW, "--json", "--hints", &good, "--hints", &bad]);
         let count = ran.objects().iter().filter(|page| page["hinted"].is_string()).count();
         assert_eq!((ran.code, count), (3, 1), "{}", ran.err);
         let ran = place.run(&["recrawl", "https://shop.example/1", "--now", NOW, "--hints", &bad]);
         assert_eq!((ran.code, ran.out.is_empty()), (3, false), "{}", ran.err);
     }
-    // Nothing is wrong with a file that says nothing.
+    // An empty file is valid.
     for file in ["<urlset></urlset>", "<urlset><url><loc>x:</loc></url></urlset>"] {
         let ran = place.run(&["due", "--now", NOW, "--hints", &place.write("none.xml", file)]);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{file}");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Place;
 
-/// A store with a page whose URL would steer a terminal, and another one.
+/// A store with a page whose URL contains control characters, and another page.
 fn store() -> Place {
     let place = Place::new();
     let pages = ["https://example.com/\u{202e}gpj", "https://example.com/b"];
@@ -31,7 +31,7 @@ fn section_is_dumped_with_escapes() {
     assert!(all.out.starts_with("0000  73 69 6d 6b 73 65 67 00  \"simkseg\", 0\n"), "{}", all.out);
     assert!(all.out.contains("\\u{202e}gpj"), "{}", all.out);
     assert!(all.out.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'));
-    // A part is cut out of it, and a cut one says how to go on.
+    // A part of a section is dumped, and a truncated dump says how to continue.
     let index = dump(&["--section", "page-index"]).out;
     assert_eq!(index.lines().count(), 2);
     assert!(all.out.contains(&index), "{index}");

@@ -1,4 +1,4 @@
-//! `epoch`: fingerprints that are made in another way from some day on.
+//! `epoch`: fingerprints are made in another way from some day on.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
@@ -30,7 +30,7 @@ fn line(page: usize, time: u32, text: &str) -> String {
     serde_json::json!({"url": url, "t": time, "text": text}).to_string() + "\n"
 }
 
-/// All pages as they were at first.
+/// All pages in their first version.
 pub(super) fn first() -> String {
     (0..10).map(|page| line(page, 1000, &text(page, "First."))).collect()
 }
@@ -52,7 +52,7 @@ fn epoch_begins_restates_pages_and_ends_the_old() {
     let new = begun["epoch"].as_str().unwrap().to_owned();
     assert!(new.starts_with("html/3 words1-sqrt-idf/2 df:"), "{new}");
     assert_eq!((&begun["state"], &begun["begun_at_visit"]), (&"in-use".into(), &10.into()));
-    // The table is the store's own now.
+    // The store has its own copy of the table now.
     std::fs::remove_file(&table).unwrap();
     let tables = place.run(&["df", "list", "--json"]).objects();
     assert_eq!((&tables[0]["documents"], &tables[0]["epoch"]), (&10.into(), &new.as_str().into()));
@@ -69,7 +69,7 @@ fn epoch_begins_restates_pages_and_ends_the_old() {
     assert_eq!(place.run(&rest).objects(), stale[4..6]);
     assert_eq!(place.run(&["epoch", "end", OLD]).code, 5);
 
-    // A page that changes meanwhile has fingerprints of both, so that the change is measured.
+    // A page that changes in between has fingerprints of both epochs, so that the change is measured.
     let changed = line(0, 2000, &text(0, "Second."));
     let summary = place.ingest(&changed);
     assert_eq!((&summary["changed"], &summary["records"]), (&1.into(), &1.into()));
@@ -88,7 +88,7 @@ fn epoch_begins_restates_pages_and_ends_the_old() {
     let again = place.run(&restate).objects().remove(0);
     assert_eq!((&again["restated"], &again["known"]), (&0.into(), &10.into()));
     assert_eq!(place.run(&["epoch", "stale"]).out, "");
-    // Ingested again, they are no new visits.
+    // Ingested again, they add no visits.
     let summary = place.ingest(&first());
     assert_eq!((&summary["known"], &summary["new_versions"]), (&10.into(), &0.into()));
     let file = place.write("text.txt", text(3, "First."));
@@ -119,7 +119,7 @@ fn epoch_begins_restates_pages_and_ends_the_old() {
     let epochs = place.run(&["epoch", "list", "--json"]).objects();
     assert_eq!(epochs[0]["fingerprints"], 0);
 
-    // All of it goes into another store, by export or by load.
+    // Everything is transferred to another store by export or by load.
     let copy = Place::new();
     copy.run(&["load", place.store().to_str().unwrap()]);
     assert_eq!(copy.run(&["df", "list", "--json"]).objects().len(), 1);
@@ -263,7 +263,7 @@ fn unseen_content_is_not_restated() {
 pub(super) struct Record {
     pub(super) url: String,
     pub(super) time: i64,
-    /// Whether the extractor changed, and not the page.
+    /// Whether the extractor changed rather than the page.
     pub(super) technical: bool,
     pub(super) fingerprint: u64,
 }
@@ -279,7 +279,7 @@ pub(super) fn histories() -> Option<Vec<Record>> {
         let record: Value = serde_json::from_str(&line.unwrap()).unwrap();
         let url = record["url"].as_str().unwrap().to_owned();
         let time = record["t"].as_i64().unwrap() * 1000;
-        // Some of a page are of the same second: one after another all the same.
+        // Some visits of a page are within one second; they still follow each other.
         let before = records.last().filter(|last| last.url == url).map(|last| last.time + 1);
         records.push(Record {
             time: before.map_or(time, |before| before.max(time)),
@@ -292,21 +292,22 @@ pub(super) fn histories() -> Option<Vec<Record>> {
     Some(records)
 }
 
-/// Fingerprints of the content in force of a page, each of an epoch, with whether it was restated; and
-/// when that content was seen.
+/// The fingerprints of the content in force of a page, each with its epoch and whether it was restated,
+/// and the time of that content.
 struct InForce {
     of: Vec<(Epoch, bool, u64)>,
     time: i64,
 }
 
 impl InForce {
-    /// The one of an epoch that counts.
+    /// The fingerprint that counts in an epoch.
     fn counts(&self, epoch: Epoch) -> Option<u64> {
         let of_epoch = self.of.iter().filter(|(of, ..)| *of == epoch);
         of_epoch.map(|(_, restated, f)| (*restated, *f)).max().map(|(_, f)| f)
     }
 
-    /// In how many bits it differs from the one before, in each epoch that both have, the newest last.
+    /// The number of bits in which it differs from the previous one, in each epoch that both have, the
+    /// newest last.
     fn distances(&self, before: &InForce) -> Vec<u32> {
         let epochs: BTreeSet<Epoch> = self.of.iter().map(|(epoch, ..)| *epoch).collect();
         let both = epochs.into_iter().filter_map(|e| Some((self.counts(e)?, before.counts(e)?)));
@@ -314,9 +315,8 @@ impl InForce {
     }
 }
 
-/// Each day on which the extractor changed for some pages begins an epoch, under which these are
-/// restated. Half of the pages are given two fingerprints, whenever they were last seen under another
-/// epoch.
+/// Each day on which the extractor changed for some pages begins an epoch, and these pages are restated
+/// in it. Half of the pages are given two fingerprints if they were last seen in another epoch.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one history of a store, step by step")]
 fn extractor_change_is_not_a_page_change() {
@@ -355,7 +355,7 @@ fn extractor_change_is_not_a_page_change() {
         let mut seen = Observation::content(url, ms(*time), *fingerprint, epoch);
         let mut of = vec![(epoch, false, *fingerprint)];
         let page = pages.get(url).and_then(|versions| versions.last());
-        // What makes the fingerprints of this page has not changed since.
+        // The extractor of this page has not changed since.
         let before = page.and_then(|page| page.of.last()).map(|(before, ..)| *before);
         if let Some(before) = before.filter(|before| *before != epoch && url.len() % 2 == 0) {
             seen = seen.also(*fingerprint, before);
@@ -389,7 +389,7 @@ fn extractor_change_is_not_a_page_change() {
     );
     assert_eq!((days, pages_restated), (231, 1736));
     assert!(restated > 1600 && measured > 20_000 && unmeasured > 100);
-    // So it stands in the histories.
+    // The histories show the same.
     let (mut changes, mut of_restated) = (0, 0);
     for page in store.snapshot().scan(None) {
         let page = page.unwrap();
@@ -404,7 +404,7 @@ fn extractor_change_is_not_a_page_change() {
         assert_eq!(page.visits, visits as u64);
     }
     assert!(of_restated >= restated);
-    // What was corrected on the day itself may be what it was before.
+    // A correction on the same day may restore the earlier content.
     let differ = |two: &&[InForce]| {
         let distances = two[1].distances(&two[0]);
         distances.is_empty() || distances.iter().any(|bits| *bits > 0)
@@ -413,7 +413,7 @@ fn extractor_change_is_not_a_page_change() {
     assert_eq!(changes, in_histories.count());
     println!("{changes} changes in the histories");
     assert!(measured + unmeasured - changes < 10);
-    // What is left of older epochs is restated, and they end.
+    // The remaining pages of older epochs are restated, and the epochs end.
     let stale: Vec<_> =
         Stale::of(&store.snapshot(), epoch, None).collect::<simkeep::Result<_>>().unwrap();
     assert!(stale.len() > 100);

@@ -9,7 +9,7 @@ use simkeep_testing::beside;
 
 use super::*;
 
-/// Groups of three documents: two that differ in one word of forty, and another with half of their
+/// Groups of three documents: two that differ in one word of forty, and a third with half of their
 /// words.
 fn documents() -> (String, String) {
     let (mut documents, mut pairs) = (String::new(), String::new());
@@ -26,7 +26,8 @@ fn documents() -> (String, String) {
         }
         writeln!(pairs, "{group}a\t{group}b\t0.9\n{group}a\t{group}c\t0.6").unwrap();
     }
-    // The same words again, too few, none, and a pair of one that takes no part.
+    // A document with the same words, one with too few, an empty one, and a pair with a document that is
+    // left out.
     documents += "{\"id\": \"again\", \"text\": \"W0X0 ";
     documents += &(1..40).map(|n| format!("w0x{n} ")).collect::<String>();
     documents +=
@@ -46,7 +47,7 @@ fn recipes_are_evaluated_with_labelled_pairs() {
     let names: Vec<&Value> = signatures.iter().map(|object| &object["name"]).collect();
     assert_eq!(names, ["imatch", "imatch-10", "supershingles"]);
     assert!(signatures.iter().all(|object| object["by_distance"].as_array().unwrap().len() == 1));
-    // The same by a loop over all pairs: the three of a group follow each other.
+    // The expected result by a loop over all pairs: the three documents of a group follow each other.
     let lines = std::fs::read_to_string(&documents).unwrap();
     let texts = lines.lines().take(60).map(|line| -> Value { serde_json::from_str(line).unwrap() });
     let fingerprints: Vec<u64> =
@@ -151,7 +152,7 @@ fn several_seeds_give_mean_and_deviation() {
 #[test]
 fn documents_without_labels_make_their_own_pairs() {
     let place = Place::new();
-    // Texts of a small stock of words: some resemble each other, and some are equal.
+    // Texts from a small vocabulary: some resemble each other, and some are equal.
     let mut state = 7u64;
     let mut random = |below: usize| {
         state =
@@ -268,7 +269,7 @@ fn plot_never_overwrites_an_input() {
         assert_eq!(std::fs::read_to_string(&inputs[0]).unwrap(), documents);
         assert_eq!(std::fs::read_to_string(&inputs[1]).unwrap(), pairs);
     }
-    // What is there and not read is taken the place of.
+    // An existing file that is not an input is overwritten.
     let plot = place.write("old.svg", "old");
     let args = ["evaluate", &inputs[0], "--pairs", &inputs[1], "--recipe", "near", "--plot", &plot];
     place.done(&args);
@@ -385,7 +386,7 @@ fn historic_signatures_match_on_medium_frequency_words() {
     let (mut documents, mut pairs) = (String::new(), String::new());
     for group in 0..9 {
         let words: Vec<String> = (0..30).map(|n| format!("w{group}x{n} ")).collect();
-        // All have words that no other has, and one a word less than the others of its group.
+        // Each document has unique words, and `d` has one word less than the others of its group.
         for (name, words) in [("a", &words[..]), ("b", &words), ("c", &words), ("d", &words[1..])] {
             let own: String = (0..9).map(|n| format!("own{group}{name}{n} ")).collect();
             let text = words.concat() + "the of and " + &own;
@@ -408,11 +409,11 @@ fn historic_signatures_match_on_medium_frequency_words() {
     let one = only("imatch");
     assert_eq!((&one["k"], &one["pairs"], &one["recall"]), (&json!(0), &json!(27.0), &json!(1.0)));
     assert_eq!((&one["f1"], &one["lenient"]), (&json!(0.5), &json!(18.0 / 27.0)));
-    // Nine lexicons of ten leave out a third of the words, and among these the one that differs.
+    // Nine of ten lexicons omit a third of the words, including the one that differs.
     let ten = only("imatch-10")["pairs"].as_f64().unwrap();
     assert!((48.0..=54.0).contains(&ten), "{ten}");
     assert!(only("supershingles")["pairs"].as_f64().unwrap() <= 54.0);
-    // Of one document there is nothing to say.
+    // One document has no pairs.
     let one = place.write("one.jsonl", "{\"id\": \"1\", \"text\": \"1 2 3 4 5 6 7 8\"}\n");
     let none = place.write("none", "");
     let out = place.done(&["evaluate", &one, "--pairs", &none]);

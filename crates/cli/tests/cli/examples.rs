@@ -10,16 +10,16 @@ use flate2::write::GzEncoder;
 use super::archive::response;
 use super::*;
 
-/// As wide as help ever is.
+/// The widest width of a help text.
 const WIDTH: &str = "100";
-/// Far longer than the first lines of anything take.
+/// Far longer than any example takes to print its first lines.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Other programs that examples use together with the tool. A script replaces a missing program, so that
 /// the example can still be tested.
 const STAND_INS: &[(&str, &str)] = &[
     ("jq", "exec cat > /dev/null"),
     ("man", "exec cat > /dev/null"),
-    // The tool unpacks by itself.
+    // The tool decompresses by itself.
     ("zstd", "for last; do :; done; exec cat \"$last\""),
 ];
 
@@ -31,7 +31,7 @@ const FEWER: &[(&str, &str)] = &[
     ("--seeds 20", "--seeds 2"),
 ];
 
-/// A text with words of its own.
+/// A text with unique words.
 fn text(of: &str, words: usize) -> String {
     (0..words).map(|n| format!("{of}{n} ")).collect()
 }
@@ -43,7 +43,7 @@ fn visit(url: &str, day: u64, more: &Value) -> String {
     format!("{line}\n")
 }
 
-/// Pages that change and pages that stay, of a few sites; two that are near each other.
+/// Pages of a few sites, some that change and some that do not, and two that are near each other.
 fn pages() -> String {
     let mut lines = String::new();
     for day in 0..60 {
@@ -78,7 +78,7 @@ fn pages() -> String {
     lines
 }
 
-/// A visit of a little while ago.
+/// A recent visit.
 fn late() -> String {
     let today = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs() - 3600;
     let page = json!({"url": "https://example.com/today", "t": today, "text": text("t", 90)});
@@ -95,7 +95,7 @@ fn zst(bytes: impl AsRef<[u8]>) -> Vec<u8> {
     zstd::encode_all(bytes.as_ref(), 1).unwrap()
 }
 
-/// All that the examples name: stores, archives, files and folders.
+/// All stores, archives, files and folders that the examples name.
 fn inputs() -> Place {
     let place = Place::new();
     let pages = pages();
@@ -109,7 +109,7 @@ fn inputs() -> Place {
         let store = format!("{name}.simkeep");
         place.done(&["load", "pages.jsonl", "--store", &store]);
         if name == "crawl" {
-            // What is published is sealed before.
+            // Publishing seals the store first.
             place.done(&["publish", "-s", &store, "--to", "srv/crawl"]);
         }
         place.done(&["ingest", "late.jsonl", "--store", &store]);
@@ -131,7 +131,7 @@ fn inputs() -> Place {
     }
     place.write("documents/a.txt", text("a", 30));
     let document = |n: usize| {
-        // Each third one is nearly the one before it.
+        // Every third one is nearly equal to the one before it.
         let words = text(&format!("w{}x", n - n % 3), 60 + n % 3);
         format!("{}\n", json!({"id": n.to_string(), "text": words}))
     };
@@ -172,7 +172,7 @@ fn inputs() -> Place {
     place
 }
 
-/// The words that ask for each help: the tool itself, its verbs, and what is below them.
+/// The arguments that request each help: of the tool, its verbs, and their subcommands.
 fn helps(place: &Place) -> Vec<Vec<String>> {
     place.done(&["man", "--to", "pages-of-man"]);
     let names = files(&place.path("pages-of-man")).into_iter().map(|(path, ..)| path);
@@ -180,13 +180,13 @@ fn helps(place: &Place) -> Vec<Vec<String>> {
     names.map(|path| name(path).split('-').skip(1).map(str::to_owned).collect()).collect()
 }
 
-/// The command lines of the examples in a help, as it is printed: those of its list, and any that
-/// stands by itself in a line further down.
+/// The command lines of the examples in a printed help: those of its list, and each one that is alone on
+/// a line further down.
 fn examples(help: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let (mut is_list, mut is_one) = (false, false);
     for line in help.lines() {
-        // What hangs goes on with the line before.
+        // An indented line continues the one before.
         let hangs = line.starts_with("   ");
         is_list = line == "Examples:" || is_list && !line.is_empty();
         is_one = line.starts_with("  ")
@@ -197,11 +197,11 @@ fn examples(help: &str) -> Vec<String> {
             _ => found.push(line.trim_start().to_owned()),
         }
     }
-    // Two spaces set apart what is said of it.
+    // Two spaces separate a command from its explanation.
     found.iter().map(|line| line.split("  ").next().unwrap().to_owned()).collect()
 }
 
-/// The verb, and what is below it, that each command of an example asks for.
+/// The verb and subcommand of each command of an example.
 fn asked<'h>(example: &str, helps: &'h [Vec<String>]) -> Vec<&'h Vec<String>> {
     let calls = example.split('|').filter_map(|part| part.trim().strip_prefix("simkeep "));
     let longest = |call: &str| {
@@ -214,10 +214,10 @@ fn asked<'h>(example: &str, helps: &'h [Vec<String>]) -> Vec<&'h Vec<String>> {
     calls.map(longest).collect()
 }
 
-/// The example as a shell runs it at this place.
+/// The example as a shell runs it in this folder.
 fn shell(place: &Place, example: &str) -> Command {
     let mut command = Command::new("bash");
-    // Where the root of the disk stands, this place does.
+    // This folder replaces the root of the disk.
     let mut line = example.to_owned();
     for folder in ["backup", "srv"] {
         line = line.replace(&format!(" /{folder}/"), &format!(" {}/", place.file(folder)));
@@ -242,7 +242,8 @@ fn shell(place: &Place, example: &str) -> Command {
     command
 }
 
-/// Those of one help, one after the other, at a place of their own: what one makes the next may need.
+/// Runs the examples of one help one after another in their own folder, since one may need the output of
+/// another.
 fn tried(inputs: &Place, examples: &[String]) -> Vec<String> {
     let place = Place::new();
     let copied = Command::new("cp").arg("-r").args([inputs.path("."), place.path(".")]).status();

@@ -1,4 +1,4 @@
-//! How each verb ends, as the table at the end of `simkeep --help` says.
+//! The exit code of each verb, as in the table at the end of `simkeep --help`.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn each_verb_exits_with_the_documented_code() {
     let place = place();
     let known = "https://example.com/terms";
     let table: &[(i32, &[&str])] = &[
-        // Done; also where a list has no rows, since nothing in particular was asked for.
+        // Done. A list without rows is no failure, since nothing in particular was requested.
         (0, &["history", known]),
         (0, &["near", "--url", known]),
         (0, &["pairs"]),
@@ -96,7 +96,7 @@ fn each_verb_exits_with_the_documented_code() {
         (0, &["man", "--to", "pages/man1"]),
         (0, &["schema", "inspect", "page"]),
         (0, &["--version"]),
-        // What was asked for is not there.
+        // The requested page does not exist.
         (1, &["history", "https://example.com/none"]),
         (1, &["history", known, "--at", "1970"]),
         (1, &["inspect", "page", "https://example.com/none"]),
@@ -127,7 +127,7 @@ fn each_verb_exits_with_the_documented_code() {
         (1, &["forget", "https://example.com/none"]),
         (1, &["recrawl", "https://example.com/none"]),
         (1, &["simulate", "--store", "empty"]),
-        // The command line makes no sense.
+        // The command line is invalid.
         (2, &["mirrors", "--min-share", "0"]),
         (2, &["mirrors", "--min-paths", "1"]),
         (2, &[]),
@@ -170,7 +170,7 @@ fn each_verb_exits_with_the_documented_code() {
         (2, &["stats", "--prometheus", "--json"]),
         (2, &["stats", "--prometheus", "--changes"]),
         (2, &["stats", "-o", "simkeep.prom"]),
-        // A record is broken where that was not to be.
+        // A record is broken where that is not allowed.
         (3, &["ingest", "broken.jsonl", "--strict"]),
         (3, &["load", "broken.jsonl", "--store", "never"]),
         (3, &["near", "--batch", "urls"]),
@@ -187,7 +187,7 @@ fn each_verb_exits_with_the_documented_code() {
         (4, &["near", "5555555555555555", "--store", "damaged"]),
         (4, &["mirrors", "--store", "damaged"]),
         (4, &["ingest", "good.jsonl", "--store", "damaged"]),
-        // It failed for another reason.
+        // Another failure.
         (5, &["report", "-s", "none", "-o", "report.html"]),
         (5, &["stats", "-s", "none"]),
         (5, &["tail", "-s", "none"]),
@@ -208,7 +208,7 @@ fn each_verb_exits_with_the_documented_code() {
     let mut wrong = Vec::new();
     for (code, args) in table {
         let ran = place.run(args);
-        // Whatever fails says why; of damage, `verify` says it as its result.
+        // Every failure is explained; `verify` reports damage as its result.
         let says_why = !ran.err.is_empty() || !ran.out.is_empty();
         if ran.code != *code || !says_why && *code != 0 {
             wrong.push(format!("{args:?}: {} for {code}: {}{}", ran.code, ran.out, ran.err));

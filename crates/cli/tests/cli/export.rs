@@ -1,9 +1,9 @@
-//! `export`: its lines, and that they depend on nothing but what was observed.
+//! `export`: its lines, which depend on nothing but the observations.
 
 use super::*;
 use simkeep::Progress;
 
-/// Everything that an observation can be, in no order, several of a page at the same time.
+/// Every kind of observation, in no order, several of a page at the same time.
 fn everything() -> String {
     let mut lines = String::from(CRAWL);
     lines += r#"
@@ -82,7 +82,7 @@ fn export_round_trips_through_load() {
     let second = Place::new();
     second.load(&export);
     assert_eq!(second.export(), export);
-    // Whatever the order in which it comes, and as plain lines, too.
+    // In any order of arrival, and as plain lines.
     let backwards: String =
         entries(lines).into_iter().rev().map(|line| format!("{line}\n")).collect();
     let third = Place::with(&(plain(epochs) + &backwards));
@@ -112,7 +112,7 @@ fn classes_round_trip_and_invalid_ones_are_refused() {
     assert_eq!(classes, expected);
     let in_force = place.done(&["export", "--in-force"]);
     assert!(in_force.contains(expected[1]) && !in_force.contains(expected[0]), "{in_force}");
-    // Loaded, it is the same, and so it is as lines that are no export.
+    // Loading it restores the same state, and so do its lines without the export frame.
     let loaded = Place::new();
     for summary in [(4, 1, 2), (4, 0, 0)] {
         let ran = loaded.run_with_input(&["load", "-", "--json"], &export);
@@ -169,7 +169,7 @@ fn dates_and_weights_round_trip() {
     assert!(first.ends_with(r#","modified":"1970-01-01T00:16:30Z"}"#), "{first}");
     let word = r#""modified":"1970-01-01T00:16:30.500Z","seen":"not-modified"}"#;
     assert!(export.contains(word), "{export}");
-    // Loaded, it is the same; a weight of a page that is not known is left out.
+    // Loading it restores the same state; a weight of an unknown page is left out.
     let loaded = Place::new();
     for summary in [(6, 2, 3), (6, 0, 0)] {
         let unknown = loaded.write("b.jsonl", r#"{"url":"http://b.example/","t":5,"weight":1}"#);
@@ -206,7 +206,7 @@ fn export_does_not_depend_on_seals_and_merges() {
         store.close().unwrap();
     }
     let (export, of_pieces) = (once.export(), pieces.export());
-    // When epochs began, it tells, too.
+    // It also says when epochs began.
     assert_eq!(entries(&of_pieces), entries(&export));
     pieces.open().merge(&Progress::default()).unwrap();
     assert_eq!(pieces.export(), of_pieces);

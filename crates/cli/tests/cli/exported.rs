@@ -1,4 +1,4 @@
-//! `export` and `load`: out of a store, and in again as the same one.
+//! `export` and `load`: a store is exported and restored.
 
 use simkeep_testing::ms;
 use std::collections::HashMap;
@@ -26,8 +26,8 @@ fn table(place: &Place) -> (Origin, String) {
     (Origin::new(recipe).table(table).unwrap(), id)
 }
 
-/// A store with everything that a store can have: epochs of all kinds, one of them ended, and one with
-/// a table that comes in several parts; late visits, restated content, weights of all times.
+/// A store with everything that a store can have: epochs of all kinds, one of them ended, and one with a
+/// table that is exported in several parts; late visits, restated content, weights at all times.
 fn everything(place: &Place) -> String {
     let options = Options::default()
         .epoch("first/1".into())
@@ -69,7 +69,7 @@ fn everything(place: &Place) -> String {
     id
 }
 
-/// What a store says of its epochs and tables.
+/// What a store reports about its epochs and tables.
 fn described(place: &Place, store: &str) -> Vec<Value> {
     let of = |verb: [&str; 2]| {
         let [verb, what] = verb;
@@ -119,7 +119,7 @@ fn whole_store_is_restored_from_its_export() {
         assert_eq!(place.done(&["diff", "store", &copy]), "");
     }
     assert!(std::fs::read(place.path("plain.jsonl")).unwrap() == export.as_bytes());
-    // Into a store that has the entries already, once more, and from a folder.
+    // Into a store that has the entries already, a second time, and from a folder.
     let again = place.run(&["load", "plain.jsonl", "--store", "packed.jsonl.GZ.simkeep", "--json"]);
     assert_eq!(
         (&again.objects()[0]["visits"], &again.objects()[0]["new_segments"]),
@@ -137,18 +137,18 @@ fn whole_store_is_restored_from_its_export() {
     assert_eq!(leftovers(&place), Vec::<String>::new());
 }
 
-/// Whether nothing was made at this path but perhaps an empty folder.
+/// Whether nothing was created at this path except perhaps an empty folder.
 fn is_nothing(path: &Path) -> bool {
     !path.exists() || files(path).is_empty()
 }
 
-/// Files that were to be put in some place.
+/// Temporary files.
 fn leftovers(place: &Place) -> Vec<String> {
     let names = files(place.dir.path()).into_iter().map(|file| file.0.display().to_string());
     names.filter(|name| name.ends_with(".part")).collect()
 }
 
-/// All that an export may be of.
+/// All restrictions of an export.
 #[test]
 fn export_is_limited_by_its_options() {
     let place = Place::new();
@@ -176,7 +176,7 @@ fn export_is_limited_by_its_options() {
     let without = ask(&["--no-tables"]);
     assert!(!without.contains("\"table\"") && entries(&without) == entries(&all));
     assert_eq!(place.run(&["export", "--since", "1", "--in-force"]).code, 2);
-    // What is in force is what the other verbs say.
+    // The entries in force match those of the other verbs.
     let in_force = ask(&["--in-force"]);
     assert!(in_force.starts_with(r#"{"simkeep":"export","version":1,"in_force_only":true}"#));
     let copy = Place::new();
@@ -192,7 +192,7 @@ fn export_is_limited_by_its_options() {
     assert_eq!(pages(&copy), pages(&place));
     assert_eq!(copy.run(&["scan", "--json"]).objects().len(), pages(&place).len());
     assert!(entries(&in_force).len() < entries(&all).len() / 2);
-    // Each of these is a whole export.
+    // Each of these is a complete export.
     for export in [under, since, without] {
         let copy = Place::new();
         copy.load(&export);
@@ -205,7 +205,7 @@ fn export_is_limited_by_its_options() {
     }
 }
 
-/// A run of `load` that is to fail at this place of its input, for this reason, and to leave nothing.
+/// A run of `load` that must fail at this position of its input, for this reason, and leave nothing.
 fn refused(bytes: &[u8], at: &str, why: &str) {
     for options in [&[][..], &["--skip-broken"]] {
         let place = Place::new();
@@ -299,7 +299,7 @@ fn damaged_or_incomplete_export_makes_no_store() {
     }
     let with_epoch =
         first + entries(&export).iter().position(|line| line.contains("\"epoch\"")).unwrap();
-    // Broken entries can be left out; their epochs must be there.
+    // Broken entries can be skipped; their epochs must exist.
     for (broken, why) in [
         (edit(with_epoch, "}", ",\"more\":1}"), "a key that no entry of an export has"),
         (edit(with_epoch, "\"epoch\":", "\"ep\":"), "a key that no entry"),
@@ -351,7 +351,7 @@ fn truncated_export_makes_no_store() {
         assert_eq!((ran.code, is_nothing(&place.store())), (3, true), "{len}: {}", ran.err);
         assert!(ran.err.contains("cut.jsonl, line "), "{len}: {}", ran.err);
         assert_eq!(leftovers(&place), Vec::<String>::new());
-        // A packed file may be cut, too; one of no bytes is of nothing.
+        // A compressed file may be truncated, too; an empty file contains nothing.
         let packed = zstd::encode_all(&export[..], 1).unwrap();
         let packed = &packed[..(len * packed.len() / export.len()).max(1)];
         let file = place.write("cut.jsonl.zst", packed);
@@ -374,7 +374,7 @@ fn ingest_refuses_an_export() {
         assert_eq!((ran.code, place.store().exists()), (3, false), "{}", ran.err);
         assert!(ran.err.contains("line 1: ") && ran.err.contains("simkeep load"), "{}", ran.err);
     }
-    // Without its first and last lines it is like any other.
+    // Without its first and last lines it is ordinary input.
     place.ingest(&plain(&export));
     assert_eq!(entries(&place.export()), entries(&export));
     let headless: String = export.lines().skip(1).map(|line| format!("{line}\n")).collect();
@@ -398,7 +398,7 @@ fn output_file_is_written_whole_or_left_unchanged() {
     assert!(ran.err.contains("cannot write") && ran.err.contains("out.jsonl"), "{}", ran.err);
     assert_eq!(std::fs::read(&file).unwrap(), b"before");
     assert_eq!(leftovers(&place), Vec::<String>::new());
-    // What is no file is not replaced, and no folder made.
+    // A special file is not replaced, and no folder is created.
     std::fs::create_dir(place.path("folder")).unwrap();
     for (path, why) in
         [("folder", "no file"), ("/dev/null", "no file"), ("nowhere/x", "folder is not there")]
@@ -406,7 +406,7 @@ fn output_file_is_written_whole_or_left_unchanged() {
         let ran = place.run(&["export", "-o", path]);
         assert!(ran.code == 5 && ran.err.contains(why), "{path}: {}", ran.err);
     }
-    // A link stays one, and what it leads to is replaced.
+    // A link is kept, and its target is replaced.
     std::os::unix::fs::symlink(&file, place.path("link.jsonl")).unwrap();
     let out = place.done(&["export", "-o", "link.jsonl"]);
     assert!(out.contains("entries") && out.contains("link.jsonl"), "{out}");

@@ -1,4 +1,4 @@
-//! Corpora that are written without what is dropped.
+//! Corpora that are written without the dropped documents.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read as _;
@@ -11,7 +11,7 @@ use super::*;
 
 /// A corpus with near-duplicate texts, equal texts, and lines that are not documents.
 struct Shards {
-    /// Unpacked, by name.
+    /// Decompresses a file according to its name.
     files: BTreeMap<String, Vec<u8>>,
     texts: HashMap<String, String>,
 }
@@ -26,7 +26,7 @@ pub(super) fn words(seed: u64, count: u64) -> String {
     (0..count).map(|_| word()).collect()
 }
 
-/// `count` documents in `files` files; three of ten are planted. `line` formats a document.
+/// `count` documents in `files` files; three of ten are near-duplicates. `line` formats a document.
 fn shards(count: u64, files: u64, line: impl Fn(u64, &str) -> String) -> Shards {
     let mut shards = Shards { files: BTreeMap::new(), texts: HashMap::new() };
     for n in 0..count {
@@ -50,7 +50,7 @@ fn shards(count: u64, files: u64, line: impl Fn(u64, &str) -> String) -> Shards 
         }
         shards.texts.insert(format!("doc-{n}"), text);
     }
-    // The last line of one has no end.
+    // The last line of one file has no line end.
     shards.files.entry("part-00.jsonl".to_owned()).or_default().pop();
     shards
 }
@@ -85,7 +85,7 @@ pub(super) fn unpacked(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Shards {
-    /// Writes the files to a folder, and loads them; gives their paths.
+    /// Writes the files to a folder and loads them; returns their paths.
     fn load(&self, place: &Place, keys: &[&str]) -> Vec<String> {
         let write = |(name, bytes): (&String, &Vec<u8>)| {
             place.write(&format!("corpus/{name}"), packed(name, bytes))
@@ -98,7 +98,7 @@ impl Shards {
     }
 }
 
-/// The document that a line is of, if it is one.
+/// The document of a line, if the line is one.
 fn id(line: &[u8]) -> Option<String> {
     let value: Value = serde_json::from_slice(line).ok()?;
     Some(value["id"].as_str()?.to_owned())
@@ -128,7 +128,7 @@ fn filtered_corpus_omits_only_dropped_lines() {
     let (mut left_out, mut documents, mut broken, mut unknown) = (0, 0, 0, 0);
     for (name, bytes) in &shards.files {
         let written = std::fs::read(place.path(&format!("clean/{name}"))).unwrap();
-        // It is packed as it was.
+        // It is compressed like its input.
         let magic = packed(name, bytes);
         assert_eq!(written[..2], magic[..2], "{name}");
         let written = unpacked(&written);
@@ -158,7 +158,7 @@ fn filtered_corpus_omits_only_dropped_lines() {
     ] {
         assert_eq!(filtered[key], number, "{key}: {filtered}");
     }
-    // What is dropped is within k of what is kept, and has most of its words.
+    // A dropped document is within `k` of the kept one, and has most of its words.
     for (url, of) in &plan {
         let kept = of["kept"].as_str().unwrap();
         assert!(!plan.contains_key(kept) && of["distance"].as_u64().unwrap() <= 3, "{of}");
@@ -166,7 +166,7 @@ fn filtered_corpus_omits_only_dropped_lines() {
             [url, kept].map(|id| shards.texts[id].split(' ').collect::<BTreeSet<_>>());
         assert!(own.intersection(&kept).count() * 10 > own.len() * 9, "{of}");
     }
-    // Nothing else was touched, and what is there is not written again unless that is asked for.
+    // Nothing else was changed, and existing output is not overwritten without the option.
     assert!(files(&place.path("corpus")) == before);
     let clean = files(&place.path("clean"));
     assert_eq!(clean.len(), 7);
@@ -227,7 +227,7 @@ fn text_that_was_not_compared_is_kept() {
     let (first, other) = (words(1, 80), words(2, 80));
     let line =
         |url: &str, t: u64, text: &str| format!("{}\n", json!({"url": url, "t": t, "text": text}));
-    // b said something else before it became a copy of a.
+    // `b` had another text before it became a copy of `a`.
     let old = line("b", 1, &other);
     let new = line("b", 2, &first);
     let file = place.write("c.jsonl", [line("a", 1, &first), old.clone(), new].concat());

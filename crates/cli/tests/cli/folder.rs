@@ -1,4 +1,4 @@
-//! Folders that are read again: what is there now counts.
+//! Folders that are read repeatedly: the current files count.
 
 use std::time::{Duration, SystemTime};
 
@@ -40,17 +40,17 @@ fn restored_file_replaces_the_newer_version() {
     ingest(&place, &[]);
     put(&place, "folder/a.txt", &new, 2);
     ingest(&place, &[]);
-    // With its own time, as `cp -p` does.
+    // With its original time, as `cp -p` keeps it.
     put(&place, "folder/a.txt", &old, 1);
     assert_eq!(count(&ingest(&place, &[]), "reverted"), 1);
     assert_eq!(verdicts(&place, "a.txt"), ["new", "changed", "reverted"]);
     // Once more, nothing has changed.
     let again = ingest(&place, &[]);
     assert_eq!((count(&again, "known"), count(&again, "out_of_order")), (1, 0));
-    // Another content with the time of one that is known.
+    // Another content with a known time.
     put(&place, "folder/a.txt", &format!("{WORDS} three more words here"), 1);
     assert_eq!(count(&ingest(&place, &[]), "changed"), 1);
-    // Older than all, and the same content with an older time.
+    // Older than all others, and the same content with an older time.
     put(&place, "folder/a.txt", &new, 0);
     assert_eq!(count(&ingest(&place, &[]), "reverted"), 1);
     put(&place, "folder/a.txt", &new, 1);
@@ -94,7 +94,7 @@ fn sync_reports_files_missing_from_the_folder() {
     put(&place, "folder2/f", WORDS, 1);
     put(&place, "folder/lines.jsonl", "{\"url\":\"http://a/\",\"t\":1,\"seen\":\"gone\"}\n", 1);
     place.done(&["ingest", "folder", "folder2"]);
-    // No file, but with a URL below that of the folder.
+    // Not a file, but a page whose URL is below that of the folder.
     place.ingest(&format!("{}\n", json!({"url": url(&place, "x/../y"), "t": 1, "text": WORDS})));
     for name in ["folder/a", "folder/sub/é %.txt", "folder2/f"] {
         std::fs::remove_file(place.path(name)).unwrap();
@@ -102,13 +102,13 @@ fn sync_reports_files_missing_from_the_folder() {
     assert_eq!(count(&ingest(&place, &[]), "gone"), 0);
     assert_eq!(count(&ingest(&place, &["--sync"]), "gone"), 2);
     assert_eq!(verdicts(&place, "a"), ["new", "gone"]);
-    // Once.
+    // It is reported once.
     assert_eq!(count(&ingest(&place, &["--sync"]), "gone"), 0);
-    // A link is no file that is read.
+    // A symbolic link is not read.
     std::fs::remove_file(place.path("folder/b")).unwrap();
     std::os::unix::fs::symlink(place.path("folder/c"), place.path("folder/b")).unwrap();
     assert_eq!(count(&ingest(&place, &["--sync"]), "gone"), 1);
-    // What comes back is there again, with whatever time.
+    // A file that returns is there again, whatever its time.
     put(&place, "folder/a", &format!("{WORDS} a"), 1);
     ingest(&place, &["--sync"]);
     assert_eq!(verdicts(&place, "a"), ["new", "gone", "reverted"]);
@@ -127,7 +127,7 @@ fn sync_reports_nothing_if_most_files_are_missing() {
     for name in ["a", "b", "c"] {
         std::fs::remove_file(place.path("folder").join(name)).unwrap();
     }
-    // What is new counts for nothing.
+    // New files do not count.
     for name in ["g", "h", "i", "j"] {
         put(&place, &format!("folder/{name}"), &format!("{WORDS} {name}"), 1);
     }
@@ -137,7 +137,7 @@ fn sync_reports_nothing_if_most_files_are_missing() {
     let sub = place.path("folder/sub");
     std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o000)).unwrap();
     let failed = ingest(&place, &["--sync", "--yes"]);
-    // Nothing keeps root out.
+    // Root can read everything.
     let is_root = std::fs::read_dir(&sub).is_ok();
     std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o755)).unwrap();
     if is_root {

@@ -1,8 +1,8 @@
-//! Texts that others keep, under keys of their own.
+//! Texts with other keys than those of simkeep.
 
 use super::*;
 
-/// Some documents in the keys of somebody else, and the same as simkeep writes them.
+/// Some documents with external keys, and the same documents in simkeep's keys.
 fn corpus(count: u64) -> (String, String) {
     let (mut foreign, mut own) = (String::new(), String::new());
     for n in 0..count {
@@ -44,14 +44,14 @@ fn corpus_is_loaded_with_its_own_keys() {
         let named = if name.starts_with("folder") { place.file("folder") } else { file };
         place.done(&[&[verb, &named], KEYS].concat());
         assert!(place.export() == expected, "{verb} {name}");
-        // A name that is no URL is one like any other.
+        // A name that is not a URL is an ordinary name.
         let history = place.done(&["history", "3", "--json"]);
         assert!(history.contains("2004-02-04"), "{history}");
     }
     let place = Place::new();
     let ran = place.run_with_input(&[&["load", "-"], KEYS].concat(), &foreign);
     assert_eq!((ran.code, place.export() == expected), (0, true), "{}", ran.err);
-    // An export is one, whatever is said of keys.
+    // An export is recognized despite options for keys.
     let place = Place::new();
     let file = place.write("export.jsonl", &expected);
     place.done(&[&["load", &file], KEYS].concat());

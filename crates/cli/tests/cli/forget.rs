@@ -98,7 +98,7 @@ fn purged_page_is_in_no_file() {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
     place.ingest_beginning(r#"{"url":"https://example.com/terms","t":0,"text":"a text"}"#);
-    // Forgotten before, and still in the files.
+    // Forgotten earlier, but still in the files.
     place.done(&["forget", "https://example.com/old"]);
     let forgotten = place.done(&["forget", "--under", "example.com", "--purge"]);
     assert_eq!(forgotten, "forgot 2 pages with 8 visits, in every file\n");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Pages with names that a stranger chose, and all that can be seen of a page.
+/// Pages with hostile names, and with everything that can be observed of a page.
 fn hostile(place: &Place) {
     let mut lines = String::new();
     for url in [
@@ -40,7 +40,7 @@ fn hostile(place: &Place) {
     place.ingest(&lines);
 }
 
-/// The cells of a table, by the grammar of RFC 4180.
+/// The cells of a CSV table (RFC 4180).
 fn cells(csv: &str) -> Vec<Vec<String>> {
     let mut rows = vec![vec![String::new()]];
     let (mut quoted, mut chars) = (false, csv.chars().peekable());
@@ -89,7 +89,7 @@ fn entries(place: &Place, more: &[&str]) -> Vec<Value> {
     lines.filter(|line| line.get("url").is_some()).collect()
 }
 
-/// An entry and what it meant, as a row of a table.
+/// An entry and its verdict as a row of a table.
 fn row(entry: &Value, (verdict, distance): &(String, Option<u64>)) -> Vec<String> {
     let text = |key: &str| match &entry[key] {
         Value::Null => String::new(),
@@ -189,7 +189,7 @@ fn cdxj_input_is_refused_in_favour_of_archives() {
         let ran = place.run_with_input(&[verb, "-"], &cdxj);
         assert!(ran.code == 3 && ran.err.contains("standard input: a CDXJ index"), "{}", ran.err);
     }
-    // What came before it is stored.
+    // Everything before it is stored.
     let before = place.write("pages.jsonl", CRAWL);
     let ran = place.run(&["ingest", &before, &file]);
     assert_eq!((ran.code, place.open().stats().unwrap().pages > 0), (3, true), "{}", ran.err);

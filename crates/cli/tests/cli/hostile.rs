@@ -1,4 +1,4 @@
-//! What a page says never reaches the terminal as it is.
+//! Text from pages never reaches the terminal unescaped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
-/// An address that would be shown from right to left.
+/// A URL that would be shown from right to left.
 const TURNED: &str = "https://example.com/\u{202e}gpj.exe\u{2066}\u{2028}";
 
-/// That there is nothing but printable characters and line ends, and none that turns the line.
+/// Asserts that there are only printable characters and line ends, and none that changes the direction
+/// of text.
 fn assert_harmless(text: &str) {
     let harmful = |c: char| {
         (c.is_control() && c != '\n') || ('\u{200b}'..='\u{206f}').contains(&c) || c == '\u{feff}'
@@ -86,7 +87,7 @@ fn broken_records_and_odd_file_names_are_escaped() {
     assert_harmless(&ran.out);
 }
 
-/// What the tool did with a file, how long it took, and the most memory that it had, in bytes.
+/// The output of the tool for a file, its duration, and its peak memory in bytes.
 struct Cost {
     ran: Ran,
     time: Duration,
@@ -97,10 +98,10 @@ struct Cost {
 /// threads that have one, and the store's own.
 const MEMORY_BYTES: u64 = 1 << 30;
 
-/// Far longer than anything here takes.
+/// Far longer than any ingest here takes.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 600 } else { 100 });
 
-/// Ingests a file, watched by its process number.
+/// Ingests a file, and watches the memory of the process.
 fn ingest(place: &Place, name: &str, bytes: impl AsRef<[u8]>) -> Cost {
     let path = place.write(name, bytes);
     let since = Instant::now();
@@ -112,7 +113,7 @@ fn ingest(place: &Place, name: &str, bytes: impl AsRef<[u8]>) -> Cost {
         move || {
             let mut peak_kib: u64 = 0;
             while !ended.load(Ordering::Relaxed) {
-                // Where there is no such file, nothing is known.
+                // Without such a file, the memory is unknown.
                 let status = std::fs::read_to_string(&status).unwrap_or_default();
                 let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
                 let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
@@ -132,7 +133,7 @@ fn ingest(place: &Place, name: &str, bytes: impl AsRef<[u8]>) -> Cost {
     cost
 }
 
-/// That a file costs broken records that say this, and nothing else.
+/// Asserts that a file causes broken records with this reason, and nothing else.
 fn assert_broken(name: &str, bytes: impl AsRef<[u8]>, why: &str) {
     let place = Place::new();
     let Ran { code, out, err } = ingest(&place, name, bytes).ran;
@@ -141,7 +142,7 @@ fn assert_broken(name: &str, bytes: impl AsRef<[u8]>, why: &str) {
     assert_eq!(objects(&out)[0]["records"], 0, "{name}: {out}");
 }
 
-/// A record of a web archive that says of itself that it is so long.
+/// A web archive record that declares this length.
 fn warc(length: u64, head: &str, body: &[u8]) -> Vec<u8> {
     let header = format!(
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n\
@@ -150,13 +151,13 @@ fn warc(length: u64, head: &str, body: &[u8]) -> Vec<u8> {
     [header.as_bytes(), head.as_bytes(), body, b"\r\n\r\n"].concat()
 }
 
-/// A response with this header, which is as long as it says.
+/// A response with this header and its true length.
 fn response(headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n{headers}\r\n");
     warc((head.len() + body.len()) as u64, &head, body)
 }
 
-/// A sound record that comes after what is meant to hurt.
+/// A sound record that follows the hostile one.
 fn sound() -> Vec<u8> {
     response("", b"the text of a page that is read all the same")
 }
@@ -175,7 +176,7 @@ fn zstandard(part: &[u8], times: usize) -> Vec<u8> {
 
 static MIB: [u8; 1 << 20] = [b' '; 1 << 20];
 
-/// A file that unpacks to 2 GiB is read through, and held nowhere.
+/// A file that decompresses to 2 GiB is streamed, and never held in memory.
 #[test]
 fn decompression_bomb_is_read_in_little_memory() {
     let line = [br#"{"url":"http://a.example/","t":0,"text":""#.as_slice(), &MIB].concat();
@@ -199,7 +200,7 @@ fn decompression_bomb_is_read_in_little_memory() {
     }
 }
 
-/// A zstd file says itself how much memory it takes to read it: more than is allowed is refused.
+/// A zstd file declares how much memory its decompression takes; more than is allowed is refused.
 #[test]
 fn zstd_window_above_the_limit_needs_an_option() {
     let mut packer = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
@@ -224,7 +225,7 @@ fn zstd_window_above_the_limit_needs_an_option() {
     assert_eq!(place.run(&["ingest", &path, "--zstd-window", "4096"]).code, 2);
 }
 
-/// Within a record, a body that unpacks to more than is read of any is given up there.
+/// A body within a record that decompresses to more than the limit is abandoned there.
 #[test]
 fn body_that_unpacks_too_large_is_skipped() {
     const WHY: &str = "unpacks to more than 64 MiB";

@@ -116,7 +116,7 @@ fn summary_counts_the_outcomes() {
     ] {
         assert!(ran.out.lines().any(|found| found == line), "{line}\n{}", ran.out);
     }
-    // What there is none of is left out, and so is a rate of no time.
+    // Zero counts are left out, and so is a rate without a duration.
     assert!(!ran.out.contains("exact copies") && !ran.out.contains("a second"), "{}", ran.out);
     let summary = place.ingest(CRAWL);
     assert_eq!((&summary["known"], &summary["new_versions"]), (&10.into(), &0.into()));
@@ -145,7 +145,7 @@ fn pages_not_in_the_store_count_as_new() {
     assert!(history.iter().all(|visit| visit["verdict"] == "unseen"), "{history:?}");
     assert!(place.done(&["history", "http://a/"]).contains("not modified, and never seen"));
 
-    // Their first content is a version, and no new page.
+    // Their first content is a version, but not a new page.
     let later = [content("http://a/", 4), unmodified("http://a/", 5), content("http://d/", 1)];
     let summary = place.ingest(&later.concat());
     assert_eq!((&summary["new_pages"], &summary["new"]), (&1.into(), &2.into()));
@@ -216,7 +216,7 @@ fn slow_input_is_stored_before_the_batch_is_full() {
     let place = Place::new();
     let mut child = place.command(&["ingest", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // The first bytes must be enough to tell what they are.
+    // The first bytes must suffice to detect the format.
     let long = format!("{{\"more\":\"{}\",", "x".repeat(10_000));
     stdin.write_all(CRAWL.trim_start().replacen('{', &long, 1).as_bytes()).unwrap();
     stdin.flush().unwrap();
@@ -277,7 +277,7 @@ fn input_before_an_error_is_sealed_too() {
     place.done(&["export", "-o", "whole.export"]);
     let gone = |n| format!("{{\"url\":\"http://a.example/{n}\",\"t\":{n},\"seen\":\"gone\"}}\n");
     place.write("crawl.jsonl", (1..=1200).map(gone).collect::<String>());
-    // It ends where an export comes, which is not taken.
+    // Reading ends at an export, which is not accepted.
     let ran = place.run(&["ingest", "crawl.jsonl", "whole.export"]);
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("1,200 records were stored before it ended"), "{}", ran.err);

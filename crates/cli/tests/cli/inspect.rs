@@ -156,7 +156,7 @@ fn segment_and_epoch_are_shown() {
     assert_eq!(place.run(&["inspect", "epoch", "none"]).code, 2);
 }
 
-/// Nothing that a stranger names reaches the terminal as it is.
+/// Untrusted names are escaped on the terminal.
 #[test]
 fn untrusted_text_is_escaped() {
     let place = Place::with(
@@ -177,7 +177,7 @@ fn untrusted_text_is_escaped() {
     }
 }
 
-/// What is damaged is named, and the rest is shown.
+/// Damage is named, and the rest is shown.
 #[test]
 fn overview_names_damage_and_shows_the_rest() {
     let place = sealed();
@@ -225,7 +225,7 @@ fn pages_of_a_host_before_the_damage_are_counted() {
     assert!(site["flaw"]["why"].as_str().unwrap().contains("checksum"), "{site}");
 }
 
-/// Failures that a good visit divides are two rows.
+/// Failures separated by a successful visit are two rows.
 #[test]
 fn consecutive_failures_with_one_status_share_a_row() {
     let line = |t: u64, what: &str| format!("{{\"url\":\"http://a/\",\"t\":{t},{what}}}\n");

@@ -1,8 +1,8 @@
-//! A tool that is killed, and a store that is left as it was.
+//! A killed tool, and a store that is left as it was.
 
 use super::*;
 
-/// Observations of few pages, so that most change what is known.
+/// Observations of few pages, so that most change known pages.
 fn crawl() -> String {
     let mut lines = String::new();
     let mut random = 1_u64;
@@ -34,8 +34,8 @@ fn killed_ingest_ends_with_the_same_store_when_rerun() {
     };
     let mut visits = 0;
     for kill in 1..=KILLS {
-        // It is killed once it has stored something, and before it has all: however fast or slow the
-        // disk is.
+        // It is killed after it has stored something and before it has stored everything, however fast
+        // the disk is.
         let command = &["ingest", "-", "--group-size", "7"];
         let mut child = place.command(command).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -71,7 +71,7 @@ fn reading_verbs_change_no_file_of_a_crashed_store() {
     child.kill().unwrap();
     child.wait().unwrap();
 
-    // A copy of what was left, which nobody may write to.
+    // A read-only copy of the remaining files.
     let copy = Place::new();
     for (path, _, bytes) in files(&place.store()) {
         let name = Path::new("store").join(path.strip_prefix(place.store()).unwrap());
@@ -101,7 +101,7 @@ fn reading_verbs_change_no_file_of_a_crashed_store() {
     }
     let export = copy.export();
     allow(0o755);
-    // The same as what a writer recovers.
+    // Equal to what a writer recovers.
     copy.open().close().unwrap();
     assert_eq!(copy.export(), export);
 }

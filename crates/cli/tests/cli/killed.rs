@@ -1,4 +1,4 @@
-//! Verbs that are killed at random moments leave what was before, or all that they do.
+//! Verbs that are killed at random moments leave the old state or their complete result.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use simkeep_testing::files::copy;
 
 use super::*;
 
-/// A verb, where it works, and what can be seen of that.
+/// A verb, its target, and a description of the state.
 struct Trial<'t> {
     args: &'t [&'t str],
-    /// The folder or file that it changes; it is put back before each kill.
+    /// The folder or file that it changes; it is restored before each kill.
     target: &'t str,
-    /// What there is, in words; whatever is damaged fails here.
+    /// Describes the state; fails if anything is damaged.
     state: &'t dyn Fn(&Place) -> String,
 }
 
@@ -25,7 +25,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// Kills a verb again and again, each time where it had not begun, and each time runs it again after.
+/// Kills a verb repeatedly, each time from the original state, and runs it to the end afterwards.
 fn killed(place: &Place, Trial { args, target, state }: Trial<'_>) {
     let kills = deep(40);
     let (target, kept) = (place.path(target), place.path("kept"));
@@ -58,7 +58,7 @@ fn killed(place: &Place, Trial { args, target, state }: Trial<'_>) {
     println!("{kills} kills of {args:?}: {nothing} left what was before, {all} all of it");
 }
 
-/// What a store holds, if it is one; and that it is sound.
+/// The contents of a store, if there is one; asserts that it is sound.
 fn held(place: &Place, store: &str) -> String {
     let ran = place.run(&["export", "--store", store]);
     if ran.code == 5 {

@@ -1,4 +1,4 @@
-//! What `docs/other-languages.md` shows of other languages, run.
+//! Runs the programs in other languages that `docs/other-languages.md` shows.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn blocks(language: &str) -> Vec<String> {
     blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Runs a program where `simkeep` is the tool; none if the program is not there.
+/// Runs a program with `simkeep` on the search path; returns `None` if the program is missing.
 fn run(place: &Place, program: &[&str]) -> Option<Ran> {
     let tool = Path::new(env!("CARGO_BIN_EXE_simkeep"));
     let path = std::env::var_os("PATH").unwrap_or_default();

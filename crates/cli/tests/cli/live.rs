@@ -14,19 +14,19 @@ use simkeep_testing::depth::deep;
 /// Pages that the crawler visits in turn.
 const PAGES: u64 = 50_000;
 
-/// Visits to a batch.
+/// Visits per batch.
 const BATCH: u64 = 1_000;
 
 /// A page that is visited in every batch, last.
 const OFTEN: &str = "https://example.com/often";
 
-/// One near it, which is visited just before it.
+/// A near page, which is visited just before it.
 const NEAR: &str = "https://example.org/often";
 
 /// The fingerprint of the page that is visited often.
 const F: u64 = 0x0123_4567_89ab_cdef;
 
-/// Runs of each verb on one store, which grows large meanwhile.
+/// Runs of each verb on one store, which grows in the meantime.
 const RUNS: u64 = 50;
 
 /// Observes the batch that begins with operation `first`. Operation `n` is at `n` seconds.
@@ -50,14 +50,14 @@ fn observe(store: &Store, first: u64) {
     store.observe_batch(&Vec::from_iter(visits)).unwrap();
 }
 
-/// What an observation costs: syncs for a thousand of them, and bytes for each.
+/// The cost of observations: syncs per thousand, and bytes for each.
 fn cost(counts: &Counts, observed: u64) -> (f64, f64) {
     let observed = observed as f64;
     let syncs = (counts.file_syncs + counts.dir_syncs) as f64;
     (syncs * 1000.0 / observed, counts.bytes_written as f64 / observed)
 }
 
-/// The number of the operation that was at this time.
+/// The number of the operation at this time.
 fn operation_at(time: &Value) -> u64 {
     let text = time.as_str().unwrap();
     let part = |from: usize, to: usize| text[from..to].parse::<u64>().unwrap();
@@ -69,7 +69,7 @@ fn operation_at(time: &Value) -> u64 {
     ((days * 24 + part(11, 13)) * 60 + part(14, 16)) * 60 + part(17, 19)
 }
 
-/// The last operation that an answer knows of, or `None` if it says that it is of what was sealed.
+/// The last operation that an answer includes, or `None` if it covers only sealed data.
 fn saw(verb: &str, ran: &Ran) -> Option<u64> {
     assert_eq!(ran.code, 0, "{verb}: {}{}", ran.err, ran.out);
     if ran.err.contains("what it had sealed") {
@@ -97,7 +97,7 @@ fn each_verb_sees_what_a_crawler_has_acknowledged() {
     assert!(behind <= 1 + runs / 1000, "{behind} of {runs} fell back");
 }
 
-/// Has the crawler stop when this goes, so that what fails does not wait for it for ever.
+/// Stops the crawler on drop, so that a failing test does not wait for it forever.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {

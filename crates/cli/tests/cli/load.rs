@@ -75,7 +75,7 @@ fn store_is_not_loaded_into_itself() {
     assert!(ran.err.contains("into itself"), "{}", ran.err);
 }
 
-/// What an epoch list says, by name and state.
+/// The epochs of a list, by name and state.
 fn epochs(place: &Place) -> Vec<(String, String)> {
     let of = |info: &Value, key: &str| info[key].as_str().unwrap().to_owned();
     let listed = place.run(&["epoch", "list", "--json"]).objects();
@@ -104,7 +104,7 @@ fn failed_load_leaves_no_epoch() {
         let now = (epochs(&place), files(&place.store().join("segments")));
         assert!(now == before, "{:?}", now.0);
     }
-    // And so a store that is loaded from, which has one more.
+    // A failing load from a store with one more epoch does not begin it either.
     let other = Place::with(&ready(1, "other"));
     let broken = other.write("broken.jsonl", "{");
     let store = other.store();
@@ -158,7 +158,7 @@ fn fingerprints_without_a_known_epoch_are_refused() {
         }
         let ran = place.run_with_input(&[verb, "-", "--epoch", OURS, "--begin-epoch"], &plain);
         assert_eq!((ran.code, epochs(&place).len()), (0, 2), "{}", ran.err);
-        // In a store without pages no page is lost.
+        // A store without pages loses none.
         let empty = Place::new();
         empty.done(&["epoch", "begin"]);
         let ran = empty.run_with_input(&[verb, "-"], &plain);
@@ -180,7 +180,7 @@ fn texts_are_refused_if_all_fingerprints_are_external() {
         assert_eq!((epochs(&place), place.export()), (before.clone(), export));
         let ran = place.run_with_input(&[verb, "-", "--begin-epoch"], &text);
         assert_eq!((ran.code, epochs(&place)), (0, before), "{}", ran.err);
-        // From then on it has pages of both.
+        // From then on it has pages of both epochs.
         assert_eq!(place.ingest(&text.replace("\"t\":1", "\"t\":2"))["epochs_begun"], json!([]));
     }
 }

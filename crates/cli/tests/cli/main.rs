@@ -1,4 +1,4 @@
-//! The tool from outside: what it prints, what it leaves behind, how it ends.
+//! Tests the tool from outside: its output, the files that it leaves, and its exit codes.
 
 #![cfg(test)]
 
@@ -80,7 +80,7 @@ struct Place {
     dir: TempDir,
 }
 
-/// How the tool ended.
+/// The result of a run.
 struct Ran {
     code: i32,
     out: String,
@@ -92,7 +92,7 @@ impl Place {
         Place { dir: tempfile::tempdir().unwrap() }
     }
 
-    /// A place whose store has these lines.
+    /// A folder whose store has these lines.
     fn with(lines: &str) -> Place {
         let place = Place::new();
         place.ingest(lines);
@@ -125,7 +125,7 @@ impl Place {
 
     fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
-        // Header lines have tests of their own.
+        // Header lines have their own tests.
         command
             .arg("--no-header")
             .args(args)
@@ -143,15 +143,15 @@ impl Place {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_owned();
-        // It may end before it has read everything.
+        // The tool may end before it has read everything.
         let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
         let ran = Ran::from(child.wait_with_output().unwrap());
         writer.join().unwrap();
         ran
     }
 
-    /// Runs the tool on a terminal of its own, with some variables set. `None` if there is no `script`,
-    /// which makes one.
+    /// Runs the tool on a pseudo-terminal with some environment variables. Returns `None` if there is no
+    /// `script` command.
     fn on_terminal(&self, args: &[&str], variables: &[(&str, &str)], input: &str) -> Option<Ran> {
         let words = [&[env!("CARGO_BIN_EXE_simkeep")], args].concat();
         let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
@@ -164,19 +164,19 @@ impl Place {
         Some(Ran::from(child.wait_with_output().unwrap()))
     }
 
-    /// Runs the tool, which is to succeed, and gives what it prints.
+    /// Runs the tool, which must succeed, and returns its output.
     fn done<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
         let ran = self.run(args);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
         ran.out
     }
 
-    /// Ingests lines from standard input, none of them broken and of any time, and gives the summary.
+    /// Ingests lines from standard input with any times, none of them broken, and returns the summary.
     fn ingest(&self, lines: &str) -> Value {
         self.ingest_with(&[], lines)
     }
 
-    /// Ingests lines that may begin epochs in the store that is there.
+    /// Ingests lines that may begin epochs in the existing store.
     fn ingest_beginning(&self, lines: &str) -> Value {
         self.ingest_with(&["--begin-epoch"], lines)
     }
@@ -188,7 +188,7 @@ impl Place {
         ran.objects().remove(0)
     }
 
-    /// Loads lines from standard input, and gives the summary.
+    /// Loads lines from standard input, and returns the summary.
     fn load(&self, lines: &str) -> Value {
         let args = ["load", "-", "--json", "--clock-tolerance", "none"];
         let ran = self.run_with_input(&args, lines);
@@ -202,12 +202,12 @@ impl Place {
 }
 
 impl Ran {
-    /// The JSON objects that were printed, one a line.
+    /// The printed JSON objects, one per line.
     fn objects(&self) -> Vec<Value> {
         objects(&self.out)
     }
 
-    /// What was said on standard error, with --json.
+    /// The messages on standard error, with --json.
     fn said(&self) -> Vec<String> {
         let message = |said: Value| said["message"].as_str().unwrap().to_owned();
         objects(&self.err).into_iter().map(message).collect()
@@ -238,7 +238,7 @@ fn entries(export: &str) -> Vec<&str> {
     export.lines().filter(|line| line.starts_with("{\"url\"")).collect()
 }
 
-/// An export as lines that `ingest` takes: without those that say that it is whole.
+/// An export as lines for `ingest`: without the lines that frame it.
 fn plain(export: &str) -> String {
     let lines = export.lines().filter(|line| !line.starts_with("{\"simkeep\""));
     lines.map(|line| format!("{line}\n")).collect()
@@ -260,7 +260,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, std::time::SystemTime, Vec<u8>)> {
     found
 }
 
-/// Pages of two sites: one that changes and returns, is gone and fails; others near it.
+/// Pages of two sites: one that changes and returns, is gone and fails, and others near it.
 const CRAWL: &str = r#"
 {"url":"https://example.com/terms","t":"2024-01-01T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","status":200,"epoch":"e"}
 {"url":"https://example.com/terms","t":"2024-01-02T00:00:00Z","fingerprint":"00000000000000ff","digest":"000102030405060708090a0b0c0d0e0f","status":200,"epoch":"e"}

@@ -1,4 +1,4 @@
-//! How the store is named, and what is said where a name is not quite right.
+//! How the store is named, and the suggestions for a wrong name.
 
 use super::*;
 
@@ -42,7 +42,7 @@ fn store_is_named_by_option_or_first_argument() {
         let ran = run(&place, args);
         assert!(ran.code < 2, "{args:?}: {}", ran.err);
     }
-    // Where the environment names a store, no argument does.
+    // If the environment names a store, no argument does.
     let why =
         "store is a store, and SIMKEEP_STORE names one: unset SIMKEEP_STORE, or use --store store";
     for args in [

@@ -1,11 +1,11 @@
-//! Where the system gives no threads, the tool does with the one that it has.
+//! If the system refuses new threads, the tool works with its only one.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use super::*;
 
-/// A user that has no other processes.
+/// A user without other processes.
 const NOBODY: &str = "64321";
 
 #[test]
@@ -16,7 +16,7 @@ fn pairs_are_found_without_additional_threads() {
         format!("{{\"url\":\"http://a/{i}\",\"t\":1,\"fingerprint\":\"{fingerprint:016x}\"}}\n")
     };
     place.ingest(&(0..20_000).map(line).collect::<String>());
-    // As that user, what belongs to others cannot be read.
+    // This user cannot read files of others.
     let chown = Command::new("chown").args(["-R", NOBODY]).arg(place.dir.path()).status();
     let tool = place.path("simkeep");
     std::fs::copy(env!("CARGO_BIN_EXE_simkeep"), &tool).unwrap();

@@ -1,4 +1,4 @@
-//! `ingest --outcomes`: a line for each record, for a program that waits for it.
+//! `ingest --outcomes`: prints a line for each record, for a program that waits for it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdin};
@@ -13,7 +13,7 @@ use super::*;
 /// Far longer than any answer takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The tool as a program that another one talks to.
+/// The tool as a child process that another program talks to.
 struct Beside {
     process: Child,
     to: Option<ChildStdin>,
@@ -49,7 +49,7 @@ impl Beside {
         self.hear()
     }
 
-    /// Ends the input; gives what else was printed, and the exit code.
+    /// Ends the input; returns the remaining output and the exit code.
     fn end(mut self) -> (Vec<String>, i32) {
         drop(self.to.take());
         let rest: Vec<String> = self.from.iter().collect();
@@ -118,13 +118,13 @@ fn each_record_is_answered_before_the_next_is_sent() {
     assert_eq!((&nothing["fingerprint"], &nothing["near"]), (&json!(null), &json!([])));
     let refused = beside.ask(r#"{"url":"http://a/","ask":"why"}"#);
     assert!(refused["why"].as_str().unwrap().contains("\"ask\" must be"), "{refused}");
-    // Nobody waited for records to come together.
+    // Records are not delayed to form a group.
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?} for 18 answers", begun.elapsed());
     assert_eq!(beside.end(), (Vec::new(), 0));
     assert_eq!(place.done(&["scan"]).lines().count(), 3);
 }
 
-/// A record of one of few pages, as a line, and as the store is asked.
+/// A record of one of a few pages, as a line and as an observation.
 fn record(n: u64) -> (String, String, i64, Option<u64>) {
     let mut choose = choice(n);
     let url = format!("http://{}.example/", choose(20));
@@ -191,7 +191,7 @@ fn outcomes_match_the_store_in_input_order() {
             };
             assert_eq!(line["verdict"], verdict, "{}", record.0);
             assert_eq!(line["novel"], outcome.novel, "{}", record.0);
-            // Which pages are near depends on what is observed together.
+            // The near pages depend on what is observed together.
             if size == 1 {
                 let near: Vec<&str> = outcome.near.iter().map(|near| &*near.url).collect();
                 let heard = line["near"].as_array().unwrap();
@@ -224,7 +224,7 @@ fn disconnected_client_loses_no_answered_record() {
     for n in 0..25 {
         beside.ask(&line(n));
     }
-    // Nobody listens any more, and more comes than the pipe holds.
+    // Nobody reads any more, and the output exceeds the pipe.
     let Beside { mut process, to, from } = beside;
     drop(from);
     let mut to = to.unwrap();

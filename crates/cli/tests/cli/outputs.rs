@@ -1,10 +1,10 @@
-//! Files of results: none of them takes the place of a file of a store.
+//! Output files never overwrite a file of a store.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// The options that write a file or into a folder, each with a command that ends in its value.
+/// The options that write a file or a folder, each with a command that ends in its value.
 const WRITING: [(&str, &[&str]); 17] = [
     ("cluster --output", &["cluster", "--output"]),
     ("dedup --output", &["dedup", "--output"]),
@@ -25,7 +25,7 @@ const WRITING: [(&str, &[&str]); 17] = [
     ("stats --output", &["stats", "--prometheus", "--output"]),
 ];
 
-/// The options that read a file, and those whose files in a folder have no name.
+/// The options that read a file or a folder, or whose files in a folder have no chosen name.
 const READING: [&str; 15] = [
     "cluster --labels",
     "cluster --scratch",
@@ -68,7 +68,7 @@ fn with_files() -> BTreeSet<String> {
     found
 }
 
-/// The files of a store and what is in them, without `LOCK`, which names the process that opened it.
+/// The files of a store and their contents, without `LOCK`, which names the process that opened it.
 fn held(store: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let all = files(store).into_iter().map(|(path, _, bytes)| (path, bytes));
     all.filter(|(path, _)| !path.ends_with("LOCK")).collect()

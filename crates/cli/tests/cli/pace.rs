@@ -1,4 +1,4 @@
-//! How many visits a day there are, where nothing says so: `recrawl` counts those of late.
+//! The default number of visits per day: `recrawl` counts recent visits.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Place;
 
 const DAYS: u64 = 60;
 const PAGES: u64 = 1_000;
-/// Visits a day: of each of the busiest pages one, and the rest of others.
+/// Visits per day: one of each busiest page, and the rest of other pages.
 const BUSIEST: u64 = 10;
 const REST: usize = 90;
 const VISITS_PER_DAY: u32 = 100;
@@ -15,8 +15,8 @@ fn url(page: u64) -> String {
     format!("https://site{}.example/{page}", page % 7)
 }
 
-/// The busiest pages are visited each day, and in the rest of its visits all others in turn. Each page
-/// changes after some days of its own, at least twelve.
+/// The busiest pages are visited daily, and the remaining visits go to all others in turn. Each page
+/// changes after its own number of days, at least twelve.
 fn crawl() -> String {
     let mut lines = String::new();
     let mut others = (BUSIEST..PAGES).cycle();
@@ -37,7 +37,7 @@ fn crawl() -> String {
     lines
 }
 
-/// What `recrawl` says of a page a day after the crawl.
+/// The output of `recrawl` for a page a day after the crawl.
 fn said(place: &Place, page: u64, args: &[&str]) -> Value {
     let url = url(page);
     let args = [&["recrawl", &url, "--now", "2024-03-02", "--json"], args].concat();

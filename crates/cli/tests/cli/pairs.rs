@@ -40,7 +40,7 @@ fn urls(place: &Place, args: &[&str]) -> Vec<String> {
 #[test]
 fn pages_are_paired_with_the_first_of_a_fingerprint() {
     let place = store();
-    // The smaller fingerprint stands left.
+    // The smaller fingerprint comes first.
     assert_eq!(urls(&place, &[]), ["da"]);
     assert_eq!(urls(&place, &["--pages"]), ["ab", "ac", "da", "de"]);
     assert_eq!(urls(&place, &["--pages", "-k", "0"]), ["ab", "ac", "de"]);

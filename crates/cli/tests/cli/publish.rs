@@ -1,4 +1,4 @@
-//! `publish`, and what `forget` says of it.
+//! `publish`, and what `forget` reports about it.
 
 use super::*;
 use simkeep_testing::ms;
@@ -151,7 +151,7 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
     refused("its segment ");
 }
 
-/// What is published is a store to whatever reads.
+/// All reading verbs accept a published directory.
 #[test]
 fn every_reading_verb_accepts_a_published_directory() {
     let place = Place::with(CRAWL);

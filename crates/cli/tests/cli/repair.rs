@@ -14,7 +14,7 @@ fn segment(place: &Place) -> PathBuf {
     segments.map(|entry| entry.unwrap().path()).next().unwrap()
 }
 
-/// A place whose store has one segment, and everything in it.
+/// A folder whose store has all its data in one segment.
 fn sealed() -> Place {
     let place = Place::with(CRAWL);
     place.open().seal().unwrap();
@@ -86,7 +86,7 @@ fn ambiguous_repair_is_refused_unless_requested() {
     place.ingest_beginning(
         r#"{"url":"https://example.net/","t":"2024-02-01T00:00:00Z","fingerprint":"00000000000000ff"}"#,
     );
-    // The journal goes, and with it whatever was forgotten by it; and the names of the epochs.
+    // The journal is lost, and with it its forget operations and the names of the epochs.
     std::fs::remove_file(place.store().join("SNAPSHOT")).unwrap();
     std::fs::write(place.store().join("catalog.redb"), "").unwrap();
     let ran = place.run(&["repair", "--to", "saved"]);
@@ -100,7 +100,7 @@ fn ambiguous_repair_is_refused_unless_requested() {
     place.done(&["verify", "--store", "saved"]);
 }
 
-/// What a repair, or a load into a new store, leaves under a name when it is killed.
+/// The files that a killed repair, or a load into a new store, leaves under a name.
 fn unfinished(place: &Place, name: &str) {
     let (made, copy) = (place.path("made"), place.path(name));
     let observations = (0..3).map(|n| {
@@ -183,7 +183,7 @@ fn every_verb_suggests_repair_if_the_catalog_is_missing() {
         assert!(is_right && !ran.err.contains("ingest"), "{verb}: {}", ran.err);
     }
     assert_eq!(files(&place.store()), before);
-    // One that cannot be read is damage, and the same verb is named.
+    // An unreadable catalog is damage, and the same verb is suggested.
     place.write("store/catalog.redb", "");
     let ran = place.run(&["stats"]);
     assert!(ran.code == 4 && ran.err.contains("simkeep repair"), "{}", ran.err);

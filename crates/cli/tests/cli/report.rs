@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::*;
 
-/// As a policy writes it.
+/// Encodes bytes in base64, as a content security policy does.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
@@ -20,7 +20,7 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// A store in a few segments, with names that are meant to do harm.
+/// A store with a few segments and hostile names.
 fn hostile() -> Place {
     let line = |n: u64, host: &str| {
         let fingerprint = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -55,7 +55,7 @@ fn report_is_one_self_contained_page_without_scripts() {
     let page = std::fs::read_to_string(place.path("report.html")).unwrap();
     assert!(page.len() < 3 << 20);
     assert!(page.contains("default-src &#39;none&#39;") || page.contains("default-src 'none'"));
-    // The policy names the styles that there are.
+    // The policy allows exactly the styles of the page.
     let styles =
         page.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap();
     let sum = base64(&Sha256::digest(styles));
@@ -78,14 +78,14 @@ fn report_is_one_self_contained_page_without_scripts() {
     assert!(figures >= 12, "{figures}");
     assert_eq!([count("role=\"img\""), count("<title>") - 1, count("<desc>")], [figures; 3]);
     assert_eq!(count("<details>"), figures);
-    // What opens is closed.
+    // All elements are closed.
     for tag in ["svg", "figure", "table", "details", "section", "dl"] {
         assert_eq!(count(&format!("<{tag}")), count(&format!("</{tag}>")), "{tag}");
     }
     assert!(page.contains("&lt;script&gt;") && page.contains("\\u{202e}"));
 }
 
-/// Thousands of epochs with names that are as long as they can be, and take most when they are escaped.
+/// Thousands of epochs with the longest possible names, which become even longer when they are escaped.
 #[test]
 fn report_size_is_limited() {
     let epochs = 4000;
@@ -104,7 +104,7 @@ fn report_size_is_limited() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let page = std::fs::read_to_string(place.path("report.html")).unwrap();
     assert!(page.len() < 3 << 20, "{}", page.len());
-    // Of bars and of rows it is said how many more there are.
+    // The number of omitted bars and rows is shown.
     assert!(page.contains(">and 3,9") && page.contains(">and 3,6"));
     assert!(page.contains("<td>0000\\u{202e}") && !page.contains("<td>2000\\u{202e}"));
 }
@@ -167,7 +167,7 @@ fn report_is_written_whole() {
     let ran = place.run(&["report", "-s", "none.simkeep", "-o", "report.html"]);
     assert_eq!(ran.code, 5);
     assert_eq!(std::fs::read_to_string(place.path("report.html")).unwrap(), "before");
-    // What is no file stays what it is, and no folder is made.
+    // A special file is left unchanged, and no folder is created.
     for (place_of, message) in [(".", "no file"), ("no/such/report.html", "folder")] {
         let ran = place.run(&["report", "-o", place_of]);
         assert_eq!(ran.code, 5, "{place_of}");

@@ -1,4 +1,4 @@
-//! What is dropped where texts decide.
+//! Deduplication decided by texts.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::*;
 /// A document: its name, and its text.
 type Document = (String, String);
 
-/// Families of texts that have more and less in common, copies, and texts of a few words.
+/// Families of similar texts, copies, and short texts.
 fn documents(families: u64) -> Vec<Document> {
     let mut documents = Vec::new();
     for family in 0..families {
@@ -34,7 +34,7 @@ fn documents(families: u64) -> Vec<Document> {
     documents
 }
 
-/// What each document is dropped for, and how much they have in common: the truth, by a plain loop.
+/// The expected leader and resemblance of each dropped document, by a plain loop.
 fn dropped(documents: &[Document], k: u32, share: f64) -> HashMap<String, (String, f64)> {
     let (mut fingerprinter, mut sketcher) =
         (Fingerprinter::new(&Recipe::DEFAULT).unwrap(), BitSketcher::new());
@@ -100,7 +100,7 @@ fn texts_decide_what_is_dropped() {
         let whole = &objects[0];
         assert_eq!(whole["resemblance"], share.parse::<f64>().unwrap());
         assert_eq!(whole["dropped"], expected.len());
-        // What is written is what is not dropped.
+        // The output has the documents that are not dropped.
         let mut kept: Vec<String> = (0..3)
             .flat_map(|file| {
                 let written = std::fs::read_to_string(place.path(&format!("{to}/{file}.jsonl")));
@@ -141,7 +141,7 @@ fn changed_texts_are_not_dropped() {
     let text = words(3, 200);
     let document = |name: &str, text: &str| (name.to_owned(), text.to_owned());
     load(&place, &[document("a", &text), document("b", &text), document("c", &text)]);
-    // What the corpus has under these names now is another text, or none.
+    // The corpus has another text under these names now, or none.
     let line = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
     let other = line("a", &text) + &line("b", &words(4, 200)) + "{\"id\":\"c\"}\n";
     let file = place.write("other.jsonl", other);
@@ -174,7 +174,7 @@ fn one_large_file_is_read_by_several_threads() {
 #[test]
 fn lines_of_all_kinds_keep_their_place() {
     let (place, mut loaded) = (Place::new(), documents(20));
-    // Lines too long to be worked on together with others.
+    // Lines too long to be processed together with others.
     let long = words(1_000, 60_000);
     loaded.insert(40, ("long-1".to_owned(), long.clone()));
     loaded.insert(90, ("long-2".to_owned(), long + "and one more"));
@@ -186,7 +186,7 @@ fn lines_of_all_kinds_keep_their_place() {
         "\n".to_owned(),
         "{\"id\": broken\n".to_owned(),
         line(&("unknown".to_owned(), loaded[0].1.clone())),
-        // Named as a page that is dropped, with another text.
+        // It has the name of a dropped page, with another text.
         line(&(loaded[1].0.clone(), words(7, 100))),
         line(&loaded[1]),
     ];

@@ -1,4 +1,4 @@
-//! Records of archives that repeat others.
+//! Revisit records of archives.
 
 use super::*;
 
@@ -75,7 +75,7 @@ fn revisit_without_its_original_keeps_its_own_data() {
     assert_eq!(summary["revisits_without_original"], 1);
     let export = place.export();
     assert!(export.contains(r#""seen":"not-modified""#) && export.contains("digest"), "{export}");
-    // What came later does not make another visit of it.
+    // A later original does not add a visit.
     let both = revisit("http://a/", 2, &alone) + &response("http://a/", 1, &digest, FIRST);
     assert_eq!(ingest(&place, &both)["known"], 1);
     let summary = ingest(&place, &both);
@@ -83,7 +83,7 @@ fn revisit_without_its_original_keeps_its_own_data() {
     assert_eq!(entries(&place.export()).len(), 2);
 }
 
-/// Whether it is meant is not known: the same digest, on whichever page, is the same content.
+/// It is unknown whether this original is meant; but the same digest on any page is the same content.
 #[test]
 fn original_on_another_page_is_found_while_remembered() {
     let place = Place::new();
@@ -94,7 +94,7 @@ fn original_on_another_page_is_found_while_remembered() {
     assert_eq!((&summary["new"], &summary["exact_copies"]), (&2.into(), &1.into()));
     assert_eq!(summary["revisits_without_original"], 0);
     assert_eq!(ingest(&place, &both)["known"], 2);
-    // It does not matter what else is ingested with it.
+    // The rest of the input does not matter.
     assert_eq!(ingest(&place, &revisit("http://b/", 2, &alone))["known"], 1);
     let summary = ingest(&place, &revisit("http://c/", 2, &alone));
     assert_eq!(summary["revisits_without_original"], 1);
@@ -120,7 +120,7 @@ fn digests_of_other_algorithms_find_an_original() {
         let summary = ingest(&place, &archive);
         assert_eq!((&summary["wrong_digests"], &summary["reverted"]), (&0.into(), &1.into()));
         assert_eq!((&summary["new"], &summary["exact_copies"]), (&2.into(), &1.into()));
-        // What is kept is of one algorithm.
+        // The stored digests have one algorithm.
         let kept = sha1(FIRST)[5..37].to_owned();
         assert_eq!(place.run(&["history", "http://b/", "--json"]).objects()[0]["digest"], kept);
         assert_eq!(ingest(&place, &archive)["known"], 4);
@@ -170,7 +170,7 @@ fn revisit_of_binary_content_has_that_content() {
     assert_eq!((pages.len(), digest(1) == digest(3), digest(0) == digest(1)), (5, true, false));
 }
 
-/// Pseudorandom numbers, the same each time.
+/// Reproducible pseudorandom numbers.
 fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
     move |below| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -178,7 +178,7 @@ fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
-/// What a revisit repeats is found in what waits for its batch as it is in the store.
+/// The original of a revisit is found in the pending batch and in the store.
 #[test]
 fn batch_size_does_not_affect_revisits() {
     let texts: Vec<String> = (0..4).map(|n| format!("text {n} of some words")).collect();
@@ -222,7 +222,7 @@ fn batch_size_does_not_affect_revisits() {
     }
 }
 
-/// An archive may say of one page very often that it is what it was.
+/// An archive may have very many revisits of one page.
 #[test]
 fn revisits_cost_as_much_time_as_responses() {
     const COUNT: usize = 3000;

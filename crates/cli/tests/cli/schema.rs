@@ -1,4 +1,4 @@
-//! What programs read: the schemas, and that all JSON of all verbs is as they say.
+//! JSON schemas, and tests that the JSON output of all verbs matches them.
 
 use simkeep_testing::depth::up_to;
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,8 +60,8 @@ fn make_schemas() {
     }
 }
 
-/// Allows an object no key that its schema does not name. What is published allows them, since a later
-/// version may add some.
+/// Forbids keys that the schema does not name. The published schemas allow them, since a later version
+/// may add some.
 fn closed(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -75,7 +75,7 @@ fn closed(schema: &mut Value) {
     }
 }
 
-/// The schemas that validate answers, and the verbs that gave answers.
+/// The schemas that validate answers, and the verbs that were run.
 struct Checker {
     schemas: boon::Schemas,
     verbs: BTreeMap<String, boon::SchemaIndex>,
@@ -108,7 +108,7 @@ impl Checker {
         }
     }
 
-    /// Runs a verb, and holds all that it prints against its schema.
+    /// Runs a verb, and validates all its output against its schema.
     fn run(&mut self, place: &Place, args: &[&str]) -> Ran {
         self.run_with(place, args, "")
     }
@@ -125,7 +125,7 @@ impl Checker {
         ran
     }
 
-    /// All verbs that only read, on a store where it has this page and this epoch.
+    /// Runs all reading verbs on a store with this page and this epoch.
     fn ask(&mut self, place: &Place, url: &str, epoch: &str) {
         let print = "00000000000000ff";
         let all: &[&[&str]] = &[
@@ -196,7 +196,7 @@ impl Checker {
         }
     }
 
-    /// That nothing was wrong.
+    /// Asserts that all output was valid.
     fn finish(&self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
     }
@@ -214,7 +214,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A place with a sealed store, and the segments of it.
+/// A folder with a sealed store, and the segments of the store.
 fn sealed(lines: &str) -> (Place, Vec<PathBuf>) {
     let place = Place::with(lines);
     place.open().seal().unwrap();
@@ -269,7 +269,7 @@ fn output_about_damage_matches_the_schemas() {
     checker.finish();
 }
 
-/// URLs and names that strangers choose: quotes, markup, marks of direction, and 8 KiB of them.
+/// Hostile URLs and names: quotes, markup, direction marks, and 8 KiB of them.
 #[test]
 fn output_with_untrusted_text_matches_the_schemas() {
     let mut checker = Checker::new();
@@ -304,7 +304,7 @@ fn output_with_untrusted_text_matches_the_schemas() {
     checker.finish();
 }
 
-/// What the other verbs print; and that none was left out in all of this.
+/// The output of the other verbs; also asserts that no verb was left out.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of commands")]
 fn output_of_all_other_verbs_matches_the_schemas() {
@@ -418,7 +418,7 @@ fn output_of_all_other_verbs_matches_the_schemas() {
     assert_eq!(all.difference(&checker.seen).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// A key that no schema has, and one that is not there, would be noticed.
+/// An unknown or missing key is detected.
 #[test]
 fn object_with_other_keys_violates_its_schema() {
     let mut checker = Checker::new();

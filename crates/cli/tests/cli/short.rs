@@ -1,4 +1,4 @@
-//! Texts that are too short to tell from others.
+//! Texts that are too short to be distinguished from others.
 
 use simkeep::fingerprint::{Document, EXTRACTOR, Fingerprinter, Recipe, of_text, visible_text};
 
@@ -23,7 +23,7 @@ fn empty(n: usize) -> String {
     }
 }
 
-/// Of every ten pages one has the bytes of the one before, and one nearly its words.
+/// One page in ten has the bytes of the previous one, and one has nearly its words.
 fn real(n: usize) -> String {
     let of = if n % 10 == 1 || n % 10 == 2 { n / 10 * 10 } else { n };
     let mut words: Vec<String> = (0..2_000).map(|i| format!("w{of}x{i}")).collect();
@@ -38,7 +38,7 @@ fn raw(text: &str) -> u64 {
     Fingerprinter::new(&Recipe::DEFAULT).unwrap().of_text(text).unwrap()
 }
 
-/// How far a page is from the one that is nearly the same.
+/// The distance of a page from its near-duplicate.
 fn near_of(n: usize) -> u32 {
     let [one, other] = [n, n + 2].map(|n| of_text(&visible_text(&real(n))).unwrap());
     (one ^ other).count_ones()
@@ -102,7 +102,7 @@ fn pages_without_text_are_neither_near_nor_copies() {
                     words of another";
     assert_eq!(out.lines().nth(1), Some(left_out));
 
-    // Equal bytes have one digest, others have others.
+    // Equal bytes have one digest; other bytes have another.
     let digest = |n: usize| {
         let url = format!("http://empty.example/{n}");
         history(&place, &url)[0]["digest"].as_str().unwrap().to_owned()
@@ -141,7 +141,7 @@ fn digest_decides_for_pages_without_a_fingerprint() {
     assert_eq!(none, [true, true, true, false, true]);
 }
 
-/// Of pages too short to tell, stale ones, and gone ones: what `near --explain` says took no part.
+/// `near --explain` reports how many pages were left out: too short, stale, or gone.
 #[test]
 fn explained_search_counts_pages_left_out() {
     let place = Place::new();
@@ -164,7 +164,7 @@ fn explained_search_counts_pages_left_out() {
     assert_eq!(without(&[]), (5, took_no_part("5 pages have")));
     let plain = place.run(&["near", "--html", &page, "--json"]).objects().remove(0);
     assert!(plain["without_fingerprint"].is_null());
-    // Of the next epoch nothing has one, until it is restated.
+    // No page has a fingerprint of the next epoch until it is restated.
     place.done(&["epoch", "begin", "--recipe", "strict"]);
     assert_eq!(without(&[]).0, 6);
     assert_eq!(without(&["--epoch", "html/3 words2-sqrt/2"]).0, 5);
@@ -254,7 +254,7 @@ fn evaluate_skips_short_texts_by_the_common_rule() {
     let texts = [
         "one two three four five six seven",
         "one two three four five six seven eight",
-        // Without spaces, of seven words and of eight.
+        // Without spaces, with seven words and with eight.
         "我们会更新本政策",
         "我们会更新本政策了",
         "",

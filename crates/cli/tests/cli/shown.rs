@@ -4,11 +4,11 @@ use std::fs;
 
 use super::*;
 
-/// Outputs stand in such a block, each below the command that prints it.
+/// The blocks with output, each below the command that prints it.
 const BLOCK: &str = "```text\n$ ";
-/// Stands for lines that are left out.
+/// Marks omitted lines.
 const LEFT_OUT: &str = "...";
-/// Where a report has the figures that the picture shows.
+/// The figures of a report that the picture shows.
 const FIGURES: [&str; 4] = [
     "Visits over time",
     "Changes over time",
@@ -29,7 +29,7 @@ fn text_of(file: &str) -> String {
     fs::read_to_string(root().join(file)).unwrap()
 }
 
-/// A place with the sample where a clone has it, and the store of it.
+/// A folder with the sample as in a clone, and its store.
 fn place() -> Place {
     let place = Place::new();
     place.write("examples/terms.jsonl", text_of("examples/terms.jsonl"));
@@ -37,14 +37,14 @@ fn place() -> Place {
     place
 }
 
-/// The commands that a text shows, each with the lines that it is to print.
+/// The commands in a text, each with the lines that it must print.
 fn shown(text: &str) -> Vec<(&str, Vec<&str>)> {
     let blocks = text.split(BLOCK).skip(1).map(|rest| rest.split("\n```").next().unwrap());
     let commands = blocks.flat_map(|block| block.split("\n$ "));
     commands.map(|shown| (shown.lines().next().unwrap(), shown.lines().skip(1).collect())).collect()
 }
 
-/// Whether these are the lines, but for those that are left out.
+/// Whether the lines match, apart from omitted ones.
 fn fits(lines: &[String], shown: &[&str]) -> bool {
     let runs: Vec<&[&str]> = shown.split(|line| *line == LEFT_OUT).collect();
     let mut rest = lines;
@@ -66,7 +66,7 @@ fn fits(lines: &[String], shown: &[&str]) -> bool {
     runs.len() > 1 || rest.is_empty()
 }
 
-/// Runs the commands of a page in a folder, and returns how many there are.
+/// Runs the commands of a page in a folder, and returns their number.
 fn check(place: &Place, file: &str, store: Option<&str>) -> usize {
     let text = text_of(file);
     let commands = shown(&text);
@@ -140,7 +140,7 @@ fn omitted_lines_are_distinguished_from_different_lines() {
     }
 }
 
-/// The commands of the README, from a clone with the tool installed: each runs.
+/// Runs the commands of the README in a clone with the tool installed.
 #[test]
 fn readme_commands_run_verbatim() {
     let text = text_of("README.md");
@@ -157,7 +157,7 @@ fn readme_commands_run_verbatim() {
     assert!(place.path("report.html").is_file() && place.path("saved.simkeep").is_dir());
 }
 
-/// Some figures of the report of the sample, side by side.
+/// Some figures of the report of the sample, next to each other.
 fn picture() -> String {
     const WIDTH: usize = 380;
     const HEIGHT: usize = 250;

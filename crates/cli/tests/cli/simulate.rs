@@ -17,7 +17,7 @@ fn line(page: &str, day: u32, fingerprint: u64) -> String {
         + "\n"
 }
 
-/// Twenty pages that stay and five that are another each day, for 60 days.
+/// Twenty pages that never change and five that change every day, for 60 days.
 fn crawl() -> String {
     let mut lines = String::new();
     for day in 0..60 {
@@ -38,7 +38,7 @@ fn pages_of_a_store_are_crawled_again() {
     let fresh = |at: usize| objects[at]["fresh"]["mean"].as_f64().unwrap();
     assert_eq!((objects.len(), &objects[0]["policy"]), (2, &json!("value")));
     assert_eq!((&objects[0]["pages"], &objects[0]["visits_per_day"]), (&json!(25), &json!(5.0)));
-    // Twenty pages are fresh at all times, and the others hardly ever by any policy.
+    // Twenty pages are always fresh, and the others hardly ever, with any policy.
     assert!(fresh(0) >= 0.8 && fresh(1) >= 0.8 && fresh(0) < 0.99, "{objects:?}");
     assert!(objects[1]["fresher"]["mean"].as_f64().is_some());
     // The same again, in words.

@@ -1,4 +1,4 @@
-//! Consecutive snapshots of real pages, as HTML from the server: what fingerprints say of them.
+//! Fingerprints of consecutive snapshots of real pages, as HTML from the server.
 
 use simkeep::fingerprint::{Counted, Fingerprinter, Recipe, extract};
 
@@ -16,16 +16,16 @@ struct Snapshot {
     words: Vec<String>,
 }
 
-/// What is near or equal among snapshots of one page in a row.
+/// Ratios of near and of equal fingerprints among consecutive snapshots of one page.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     unchanged: u32,
     /// Of those that did not change.
     within_3: u32,
     within_advised: u32,
-    /// What changed is words, and not markup, links or punctuation alone.
+    /// A change affects words, and not only markup, links or punctuation.
     changed: u32,
-    /// Of those that changed.
+    /// Among changed pages.
     equal: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Signals: an answer is a promise.
+//! Signals: every answered record is stored.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -21,8 +21,8 @@ fn signal(child: &Child, number: i32) {
     assert!(sent.unwrap().success());
 }
 
-/// Whether this process ignores a signal, and so do those that it starts: a shell has what it runs in
-/// the background ignore SIGINT.
+/// Whether this process ignores a signal, which its children inherit: a shell makes its background jobs
+/// ignore SIGINT.
 fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -58,8 +58,8 @@ fn answered_records_are_stored_on_a_signal() {
     }
 }
 
-/// Sends records without end, and reads what is answered, until a signal comes some time after the
-/// first answer; returns the URLs that were answered.
+/// Sends records endlessly and reads the answers, until a signal arrives some time after the first
+/// answer; returns the answered URLs.
 fn answered_until_stopped(mut child: Child, wait: Duration) -> BTreeSet<String> {
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {
@@ -77,9 +77,9 @@ fn answered_until_stopped(mut child: Child, wait: Duration) -> BTreeSet<String> 
     signal(&child, libc::SIGTERM);
     let ended = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 143, "{}", ended.err);
-    // Its input was at no end.
+    // Its input had not ended.
     assert!(writer.join().unwrap().is_err());
-    // An answer whose end was not printed is none.
+    // A partial line is not an answer.
     let answers = reader.join().unwrap();
     urls(answers.rsplit_once('\n').unwrap().0.lines())
 }
@@ -118,7 +118,7 @@ fn answered_records_are_stored_even_if_nobody_reads_on() {
     };
     stdin.write_all(line(0).as_bytes()).unwrap();
     assert_ne!(out.read_line(&mut String::new()).unwrap(), 0);
-    // More than a pipe holds: it waits in the middle of an answer.
+    // More than a pipe holds, so the tool waits in the middle of an answer.
     let writer = std::thread::spawn(move || {
         (1..100).try_for_each(|number| stdin.write_all(line(number).as_bytes()))
     });

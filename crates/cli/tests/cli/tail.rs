@@ -29,7 +29,7 @@ fn last_operations_are_printed_in_order() {
     assert_eq!(place.done(&["tail", "-n", "0"]), "");
 }
 
-/// Lines with one blank between words.
+/// Lines with single blanks between words.
 fn squeezed(lines: &str) -> String {
     let squeeze =
         |line: &str| line.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
@@ -85,7 +85,8 @@ fn tail_reports_the_first_available_operation() {
     assert!(ran.out.starts_with("11 "), "{}", ran.out);
 }
 
-/// While it runs, new operations are printed. Of operations sealed meanwhile, only numbers are.
+/// While it runs, new operations are printed; of operations that are sealed in between, only the
+/// numbers.
 #[test]
 fn new_operations_are_printed_and_gaps_are_named() {
     let place = Place::with(CRAWL);
@@ -97,7 +98,7 @@ fn new_operations_are_printed_and_gaps_are_named() {
     store.observe(Observation::gone("https://example.com/terms", ms(1 << 41))).unwrap();
     let came = next();
     assert_eq!((&came["operation"], &came["verdict"]), (&json!(11), &json!("gone")));
-    // One look may come between the two, and then there is a gap of one.
+    // The tool may look between the two, which leaves a gap of one.
     for n in 0..3 {
         store.observe(Observation::gone(&format!("https://example.net/{n}"), ms(0))).unwrap();
         store.seal().unwrap();
@@ -122,7 +123,7 @@ fn new_operations_are_printed_and_gaps_are_named() {
     child.wait().unwrap();
 }
 
-/// Nothing in a URL reaches a terminal as it is.
+/// URLs are escaped on the terminal.
 #[test]
 fn urls_are_escaped() {
     let place = Place::with("{\"url\":\"http://a/\u{202e}\",\"t\":0,\"seen\":\"gone\"}\n");

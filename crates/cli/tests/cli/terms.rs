@@ -46,7 +46,7 @@ fn input_epoch_keeps_its_role_and_takeover_is_reported() {
         let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"near\"}}\n{line}\n"));
         assert_eq!((ran.code, roles(&place)), (0, vec![json!("both"), json!("near")]));
         assert!(ran.out.contains(&format!("{:<25}{:>13}  x (near)\n", "  in use now", 1)));
-        // What is said of it later changes nothing.
+        // Later options of the input change nothing.
         let later = line.replace(":9,", ":10,");
         for role in ["near", "change", "both"] {
             let ran = input(&format!("{{\"epoch\":\"x\",\"role\":\"{role}\"}}\n{later}\n"));
@@ -106,7 +106,7 @@ fn epoch_bands_are_set_shown_and_kept() {
     assert!(place.export().contains(&format!("\n{own}\n{begun}")), "{}", place.export());
     let near = ["near", "--epoch", "x", "00000000000000ee", "--json", "-k", "4"];
     assert_eq!(place.run(&near).objects()[0]["near"][0]["band"], "moderate");
-    // Into new stores by lines, and from the store.
+    // Into new stores, from lines and from the store.
     let export = place.write("export.jsonl", place.export());
     let lines = place.write("plain.jsonl", plain(&place.export()));
     for (verb, from) in [

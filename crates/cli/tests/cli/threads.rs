@@ -1,4 +1,4 @@
-//! What comes out is the same on any number of threads.
+//! The output does not depend on the number of threads.
 
 use std::io::BufRead as _;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use super::*;
 
 const THREADS: [&str; 4] = ["1", "2", "3", "8"];
 
-/// Pages, visited again and again, which change at times: some words each, the same for each seed.
+/// Pages that are visited repeatedly and change now and then: some words each, the same for each seed.
 struct Crawl {
     random: u64,
     time: u64,
@@ -24,7 +24,7 @@ impl Crawl {
     }
 
     fn text(&mut self) -> String {
-        // Here and there one that takes long.
+        // Now and then a page that takes long.
         let words = if self.below(100) == 0 { 20_000 } else { 50 + self.below(200) };
         (0..words).map(|_| format!("w{:x} ", self.below(5000))).collect()
     }
@@ -128,19 +128,20 @@ fn crawl(place: &Place) -> Vec<String> {
     files
 }
 
-/// All that is the same for the same input: not how long it took.
+/// The parts of the output that do not depend on time.
 fn lasting(ran: &Ran) -> (i32, Vec<Value>, String) {
     let mut objects = ran.objects();
     for object in objects.iter_mut().filter_map(Value::as_object_mut) {
         let timed = |key: &str| key == "elapsed_seconds" || key.ends_with("_per_second");
-        // How much was read when it was stopped depends on how far some were ahead.
+        // The number of records read before it stopped depends on how far threads were ahead.
         let ahead = |key: &str| key == "read_bytes" && ran.code != 0;
         object.retain(|key, _| !timed(key) && !ahead(key));
     }
     (ran.code, objects, ran.err.clone())
 }
 
-/// What a verb says on each number of threads, and what the store exports then; all of it is equal.
+/// The output of a verb on each number of threads, and the export of the store afterwards, all of which
+/// are equal.
 fn same_on_all(place: &Place, args: &[&str], files: &[String]) -> (Ran, String) {
     let mut expected = None;
     for threads in THREADS {
@@ -251,7 +252,7 @@ fn tables_and_fingerprints_are_the_same_with_any_threads() {
 #[test]
 fn thread_option_sets_the_number_of_threads() {
     let place = Place::new();
-    // Who reads one waits for a writer.
+    // A reader of a pipe waits for a writer.
     let pipes = ["one", "two", "three", "four"].map(|name| place.file(name));
     assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
     for threads in [1, 3] {

@@ -1,4 +1,4 @@
-//! Times that cannot be, and the clock.
+//! Impossible times, and the clock.
 
 use super::*;
 
@@ -164,12 +164,12 @@ fn clock_behind_the_store_warns_and_refuses_nothing() {
     let ran = place.run_with_input(&["ingest", "-", "--now", "1970-01-01", "--json"], &lines);
     assert_eq!((ran.code, &ran.objects()[0]["broken"]), (0, &0.into()));
     assert!(ran.said()[0].contains("the clock says 1970-01-01"), "{}", ran.err);
-    // Within the tolerance the clock is believed.
+    // Within the tolerance the clock is trusted.
     let lines = gone("http://c/", "2024-01-08");
     let ran =
         place.run_with_input(&["ingest", "-", "--now", "2024-01-04T12:00Z", "--json"], &lines);
     assert_eq!(ran.objects()[0]["broken"], 1);
-    // What a store or an export has is loaded, whatever the clock says.
+    // The contents of a store or an export are loaded, whatever the clock says.
     let other = Place::new();
     let store = place.store();
     let ran = other.run(&["load", store.to_str().unwrap(), "--now", "2000-01-01"]);

@@ -4,7 +4,7 @@ use simkeep::fingerprint::{Band, Recipe, of_text};
 
 use super::*;
 
-/// A version of a page: 400 words, those of these places replaced by others.
+/// A version of a page: 400 words, with the words at these places replaced.
 fn version(page: usize, version: usize, replaced: usize) -> String {
     let words = (0..400).map(|at| {
         if at % 400 < replaced {
@@ -54,7 +54,7 @@ fn distances_are_calibrated_on_versions_of_pages() {
     let counts = ["changed_pairs", "returned_pairs", "equal_pairs", "short_pairs", "long_pairs"]
         .map(|key| found[key].as_u64());
     assert_eq!(counts, [60, 1, 1, 1, 0].map(Some));
-    // By what is known of how the versions were made.
+    // Compared with how the versions were made.
     let (mut hidden, mut right, mut far) = (0, 0, 0);
     for (before, after, replaced) in pages() {
         let distance = (of_text(&before).unwrap() ^ of_text(&after).unwrap()).count_ones();

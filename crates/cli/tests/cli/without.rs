@@ -1,4 +1,4 @@
-//! Pages that have no fingerprint in the epoch by which a verb goes.
+//! Pages without a fingerprint in the epoch that a verb uses.
 
 use super::*;
 

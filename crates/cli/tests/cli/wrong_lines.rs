@@ -1,4 +1,4 @@
-//! Wrong command lines, and what the tool says to type instead.
+//! Wrong command lines, and the suggestions of the tool.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Order, bounds and ends.
+//! Tests the order of results, the bounds, and how a pipeline ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -94,7 +94,7 @@ fn work_in_flight_is_bounded_for_slow_consumers() {
             thread::sleep(Duration::from_micros(100));
         }
         let most = most.load(Ordering::SeqCst) * CHUNK_BYTES;
-        // One more of each thread may be begun.
+        // Each thread may start one more chunk.
         assert!(most <= BYTES_MAX + 5 * CHUNK_BYTES, "{} MiB", most >> 20);
         assert_eq!(taken.load(Ordering::SeqCst), 400);
     }

@@ -1,4 +1,4 @@
-//! What is found, against a comparison of all with all.
+//! Compares the pairs that are found with a comparison of all texts.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -31,12 +31,12 @@ fn found(search: Search, documents: &Arc<Vec<Named>>) -> Vec<(u32, u32, f64)> {
     found
 }
 
-/// All with all, by the words themselves.
+/// Compares all texts with each other, word by word.
 fn naive(texts: &[String], words: usize, at_least: f64) -> Vec<(u32, u32, f64)> {
     let set = |text: &String| {
         let all: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         let runs: BTreeSet<Vec<String>> = all.windows(words).map(<[_]>::to_vec).collect();
-        // A text of fewer words is one run.
+        // A text with fewer words is one run.
         if runs.is_empty() && !all.is_empty() { [all].into() } else { runs }
     };
     let sets: Vec<BTreeSet<Vec<String>>> = texts.iter().map(set).collect();
@@ -53,7 +53,8 @@ fn naive(texts: &[String], words: usize, at_least: f64) -> Vec<(u32, u32, f64)> 
     pairs
 }
 
-/// Texts that share runs of words: of two letters, of few words, equal ones, and of what all have.
+/// Texts that share runs of words: with two-letter words, with few words, equal texts, and texts with a
+/// common part.
 fn texts() -> impl Strategy<Value = Vec<String>> {
     let repeated = "([ab] ){0,40}";
     let few = "([a-z] ){0,3}";
@@ -98,15 +99,15 @@ fn search_stops_at_the_step_limit() {
         let scratch = &mut block.scratch();
         block.resembling(49, shingles.hashes(), 0.2, scratch, max).map(|found| found.steps)
     };
-    // Seven shingles; of the two most frequent ones one is not rare: five lists of 50, and its own.
+    // Seven shingles. One of the two most frequent ones is not rare: five lists of 50, and its own list.
     assert_eq!((steps(7 + 5 * 50 + 1).is_some(), steps(7 + 5 * 50)), (true, None));
     let spent = Arc::new(AtomicU64::new(STEPS_MAX - 10));
     let refused = search.look_up(&Arc::new(block), &documents, &spent, |_| Ok(()));
     assert!(refused.unwrap_err().message().contains("too much in common"));
 }
 
-/// A text with each of its words, runs of letters and digits in lower case, put into eight letters:
-/// so there is one way to take it for words.
+/// A text in which each word (a run of letters and digits, in lower case) is padded to eight letters, so
+/// that it splits into words in only one way.
 fn spelt(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
     let spelt = |word: &str| {
