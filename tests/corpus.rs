@@ -30,7 +30,7 @@ macro_rules! targets {
     };
 }
 
-// How many neighbours of each input are run: a target with large or slow inputs has fewer.
+// How many neighbours of each input are run: fewer for targets with large or slow inputs.
 targets! {
     catalog: 12,
     df: 60,
@@ -64,11 +64,11 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 thread_local! {
-    /// A panic of this thread that nothing but a bug explains, even if something caught it.
+    /// A panic of this thread that only a bug explains, even if something caught it.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Notes panics; those of redb are the store's to catch, and are not shown.
+/// Records panics. The store catches those of redb, so they are not shown.
 fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -85,7 +85,7 @@ fn note_panics() {
 fn replay(target: &str, run: fn(&[u8]), neighbours: usize) {
     note_panics();
     let folder = in_repository("fuzz/corpus").join(target);
-    // What a fuzzer added on this machine is named by a hash.
+    // Inputs that a fuzzer added on this machine are named by a hash.
     let kept = names(&folder).into_iter().filter(|name| name.len() < 40);
     let inputs: Vec<(PathBuf, Vec<u8>)> = kept
         .map(|name| folder.join(name))
@@ -103,7 +103,7 @@ fn replay(target: &str, run: fn(&[u8]), neighbours: usize) {
     }
 }
 
-/// An input cut short, with some bits flipped, or with a part of another input in it.
+/// An input that is truncated, with flipped bits, or with a part of another input in it.
 fn neighbour(input: &[u8], other: &[u8], n: usize, choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
     let mut below = |n: usize| usize::try_from(choice(n as u64 + 1)).unwrap();
     let mut out = input.to_vec();
@@ -127,7 +127,7 @@ fn neighbour(input: &[u8], other: &[u8], n: usize, choice: &mut impl FnMut(u64) 
     out
 }
 
-/// Runs an input, and says which it was if anything is wrong.
+/// Runs an input, and names it in a failure.
 fn check(run: fn(&[u8]), input: &[u8], name: &str) {
     PANIC.set(None);
     let done = catch_unwind(|| run(input));

@@ -1,4 +1,4 @@
-//! Leaders are those that a plain loop finds, however nodes crowd and however little memory there is.
+//! Compares leaders with a plain loop, for dense nodes and little memory.
 
 use proptest::prelude::*;
 use simkeep_testing::depth::{deep, up_to};
@@ -8,13 +8,13 @@ use crate::fingerprint::BitSketch;
 use crate::progress::Progress;
 use crate::sort::Workspace;
 
-/// Nodes, and the sketches of their texts if these decide.
+/// Nodes, and the sketches of their texts if texts decide.
 type Given<'g> = (&'g [u64], Option<&'g [BitSketch]>);
 
-/// Texts are near from this resemblance on; sketches show it as 51 differing bits.
+/// The resemblance from which texts count as near; sketches show it as 51 differing bits.
 const RESEMBLANCE: f64 = 0.8;
 
-/// For each node the number of its leader, and how far it is: the truth, by a plain loop.
+/// The expected leader of each node and its distance, by a plain loop.
 fn naive((nodes, texts): Given<'_>, k: u32) -> Vec<(usize, u32)> {
     let apart = |one: usize, other: usize| {
         let distance = (nodes[one] ^ nodes[other]).count_ones();
@@ -35,7 +35,7 @@ fn naive((nodes, texts): Given<'_>, k: u32) -> Vec<(usize, u32)> {
     belongs
 }
 
-/// What the joins find, a batch after the other.
+/// The pairs of the joins, batch by batch.
 fn found((nodes, texts): Given<'_>, k: u32, memory_bytes: usize) -> Vec<(usize, u32)> {
     let dir = tempfile::tempdir().unwrap();
     let work = Workspace::new(Some(dir.path().to_owned()), memory_bytes);
@@ -46,7 +46,7 @@ fn found((nodes, texts): Given<'_>, k: u32, memory_bytes: usize) -> Vec<(usize, 
     let (mut belongs, mut leading) = (Vec::new(), 0);
     let mut end = 0;
     while belongs.len() < nodes.len() {
-        // What was taken before and is left over comes first.
+        // Nodes left over from the previous batch come first.
         end = nodes.len().min(end.max(belongs.len() + leaders.wants()));
         let batch = belongs.len()..end;
         let texts = texts.map_or(&[][..], |texts| &texts[batch.clone()]);
@@ -75,7 +75,7 @@ fn check_given(given: Given<'_>, k: u32, memory_bytes: usize) {
     );
 }
 
-/// Sketches of texts, most of them some bits from one of a few.
+/// Sketches of texts, most of them a few bits from one of a few.
 fn sketches(n: usize, centres: u64, bits: u64, seed: u64) -> Vec<BitSketch> {
     let mut state = seed;
     let mut random = || {
@@ -99,7 +99,7 @@ fn sketches(n: usize, centres: u64, bits: u64, seed: u64) -> Vec<BitSketch> {
     (0..n).map(sketch).collect()
 }
 
-/// Distinct fingerprints in an order of their own, most of them some bits from one of a few.
+/// Distinct fingerprints in random order, most of them a few bits from one of a few.
 fn crowded(n: usize, centres: usize, bits: u32, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let mut random = || {
@@ -175,7 +175,7 @@ fn many_batches_match_one_batch() {
 
 #[test]
 fn dense_cluster_is_split_until_leaders_absorb_it() {
-    // More pairs than are taken at once, again and again.
+    // Repeatedly more pairs than one batch.
     check(&crowded(20_000, 3, 10, 1), 6, 64 << 20);
     check(&crowded(20_000, 1, 4, 2), 8, 64 << 20);
     check(&crowded(5_000, 50, 9, 3), 64, 64 << 20);
@@ -183,7 +183,7 @@ fn dense_cluster_is_split_until_leaders_absorb_it() {
 
 #[test]
 fn chain_of_small_steps_is_not_one_cluster() {
-    // Each is a bit from the one before: in this order, each k + 1 are led by the first of them.
+    // Each is one bit from the previous one; in this order, the first of each k + 1 leads the others.
     let mut nodes = vec![0_u64];
     let mut state = 1_u64;
     let mut seen: std::collections::HashSet<u64> = nodes.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Tables as a whole, on disks that fail and lose power.
+//! Tests of whole tables, on disks that fail and lose power.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -93,7 +93,7 @@ proptest! {
             .map(|texts| count(&SimDisk::new(), texts, 0, 1).unwrap())
             .collect();
         let disk = SimDisk::new();
-        // Texts that are the same make the same table, which would count twice.
+        // Equal texts make equal tables, which would count twice.
         let ids: std::collections::BTreeSet<u64> = tables.iter().map(Table::id).collect();
         prop_assume!(ids.len() == tables.len());
         let merged = merge_into(on(&disk), &tables, least).unwrap();
@@ -140,7 +140,7 @@ fn incompatible_tables_are_refused_with_the_reason() {
         let error = merge_into(fresh(), &tables, least).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
-    // Leaving out more of what left out some comes to the same as doing it at once.
+    // Raising the minimum later gives the same table as using it at once.
     let rarer = merge_into(fresh(), &[table(2)], 3).unwrap();
     assert_eq!((rarer.terms(), rarer.left_out()), (0, (3, 2)));
     assert_eq!(rarer.id(), table(3).id());
@@ -189,11 +189,11 @@ fn impossible_tables_with_a_valid_checksum_are_refused() {
     let bytes = bytes_of(&disk);
     assert!(open(bytes.clone()).is_ok());
     for (at, value) in [
-        // Out of order; of no document; of more documents than there are.
+        // Entries out of order, without documents, and with too many documents.
         (HEAD_BYTES, u64::MAX.to_le_bytes().to_vec()),
         (HEAD_BYTES + 8, 0u32.to_le_bytes().to_vec()),
         (HEAD_BYTES + 8, 2u32.to_le_bytes().to_vec()),
-        // A directory that begins late, goes back, or leads too far.
+        // A directory that begins late, decreases, or points too far.
         (directory, 1u32.to_le_bytes().to_vec()),
         (directory + 8, 0u32.to_le_bytes().to_vec()),
         (directory + 4, u32::MAX.to_le_bytes().to_vec()),
@@ -256,13 +256,13 @@ fn failed_call_is_an_error_and_keeps_the_old_table() {
     for nth in 1..=whole.operations() {
         let disk = SimDisk::of([(Name::Df(7), before.clone())]);
         disk.fail_after(nth, io::ErrorKind::StorageFull);
-        // A scratch file that cannot be removed is no failure.
+        // A scratch file that cannot be removed is not a failure.
         let Err(error) = count(&disk, &texts, 0, 1) else { continue };
         assert!(error.to_string().contains("0000000007.df"), "{error}");
         failed += 1;
         disk.heal();
         let table = Table::open_on(&disk, 7).unwrap();
-        // After the table has its name, what fails is the sync of the directory or the opening.
+        // Once the table has its name, only the sync of the directory or the opening can fail.
         assert!(table.id() == old || table.documents() == 60);
         assert!(disk.contents().iter().all(|(name, _)| *name == Name::Df(7)), "something is left");
     }
@@ -307,7 +307,7 @@ fn hostile_numbers_do_not_overflow() {
     assert_eq!((thinned.terms(), thinned.left_out()), (0, (2, u64::MAX)));
 }
 
-/// A disk on which another table takes the name whenever it was opened.
+/// A disk on which another table takes the name each time it was opened.
 #[derive(Debug)]
 struct Restless {
     tables: [SimDisk; 2],

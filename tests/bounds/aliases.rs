@@ -1,5 +1,4 @@
-//! What finding aliases may take: memory for one site, however large, and time for pages whose URLs a
-//! stranger made.
+//! Limits of finding aliases: memory for one site of any size, and time for pages with hostile URLs.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{choice, ms, small};
 
-/// A store in files with these pages, each with a fingerprint by a number.
+/// A store on disk with these pages, each with a fingerprint derived from a number.
 fn loaded(pages: impl Iterator<Item = (String, u64)>) -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::create(dir.path().join("store"), small()).unwrap();
@@ -33,7 +32,7 @@ fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     (summary.unwrap(), sites)
 }
 
-/// Memory besides the table of a site: the scan, names and examples.
+/// Memory in addition to the table of a site: the scan, names and examples.
 const BESIDE_BYTES: usize = 24 << 20;
 
 #[test]
@@ -62,7 +61,7 @@ fn large_site_is_sampled_within_its_memory_limit() {
     }
 }
 
-/// URLs as long as they may be, with as many parameters as fit, all of other names.
+/// The longest URLs, with as many parameters as fit, all with different names.
 #[test]
 fn urls_with_a_thousand_parameters_cost_linear_time() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! Clusters take the memory that they are given, however many pages there are, and leave nothing behind;
-//! crowds and chains cost little more than as many strangers.
+//! Clusters stay within their memory limit for any number of pages, and leave no files behind. Dense
+//! clusters and chains cost little more than the same number of random pages.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,10 +16,10 @@ use simkeep_testing::{choice, ms, small};
 
 const MEMORY_BYTES: usize = 4 << 20;
 
-/// Memory besides what is asked for: buffers of scratch files, frames, and a block of each segment.
+/// Memory in addition to the limit: buffers of scratch files, frames, and a block of each segment.
 const BESIDE_BYTES: usize = 28 << 20;
 
-/// A store of pages with these fingerprints, ranked in their order.
+/// A store of pages with these fingerprints, ranked in this order.
 fn store(dir: &Path, fingerprints: impl Iterator<Item = u64>) -> Store {
     let store = Store::create(dir.join("store"), small()).unwrap();
     let pages: Vec<(String, u64)> = fingerprints
@@ -72,7 +72,7 @@ fn clusters_stay_within_their_memory_limit() {
     assert!(many < MEMORY_BYTES + BESIDE_BYTES, "{many} for 240,000 pages, {few} for 60,000");
 }
 
-/// The most that is taken to have texts decide, where each fingerprint in ten has nine near it.
+/// Returns the peak memory of clustering by texts, where one fingerprint in ten has nine near it.
 fn most_for_texts(pages: u64) -> usize {
     let dir = tempfile::tempdir().unwrap();
     let scratch = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ fn missing_scratch_directory_is_named() {
     assert!(error.contains("a scratch file in") && error.contains("nowhere"), "{error}");
 }
 
-/// How long clusters take.
+/// The time of clustering.
 fn took(view: &Snapshot, k: u32) -> Duration {
     let scratch = tempfile::tempdir().unwrap();
     let start = Instant::now();

@@ -1,5 +1,5 @@
-//! What is asked of odd stores costs a few times what it costs of even ones: of very many epochs, of
-//! copies with long histories, of a page that is visited very often.
+//! Queries on unusual stores cost only a few times more: with very many epochs, copies with long
+//! histories, or a page with very many visits.
 
 use std::time::Duration;
 
@@ -32,7 +32,8 @@ fn opening(epochs: u32) -> Duration {
     })
 }
 
-/// 24 times as many would take hundreds of times as long if a section were sought among all of them.
+/// 24 times as many epochs would take hundreds of times as long if a section were searched among all of
+/// them.
 #[test]
 fn opening_takes_time_linear_in_epochs() {
     let _alone = alone();
@@ -41,8 +42,8 @@ fn opening_takes_time_linear_in_epochs() {
     assert!(many < 150 * few + Duration::from_millis(20), "{few:?} became {many:?}");
 }
 
-/// The cost of one more visit of each of 40 mirrors with a number of visits, which had one content, then
-/// another, and then both in turns.
+/// The cost of one more visit to each of 40 mirrors with a number of visits, whose content first changed
+/// once and then alternated.
 fn visit_of_mirrors(visits: i64, with_digests: bool) -> Duration {
     const MIRRORS: i64 = 40;
     let store = Store::create(on(&SimDisk::new()), options()).unwrap();
@@ -80,7 +81,7 @@ fn copies_with_long_histories_are_observed_as_fast_as_others() {
     }
 }
 
-/// The cost of asking for a page with a number of unsealed visits.
+/// The cost of reading a page with this number of unsealed visits.
 fn latest(visits: i64) -> Duration {
     let store = Store::create(on(&SimDisk::new()), options()).unwrap();
     let (url, epoch) = ("http://one.example/", store.change_epoch());

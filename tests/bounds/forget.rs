@@ -10,7 +10,7 @@ use simkeep_testing::{ms, small};
 /// A page, and the prefix that is forgotten once it was observed.
 type Step = fn(usize) -> (String, String);
 
-/// Prefixes side by side; one again and again; many in one that is forgotten again and again.
+/// Disjoint prefixes; one prefix repeatedly; many prefixes within one that is forgotten repeatedly.
 const STEPS: [(&str, Step); 3] = [
     ("side by side", |n| (format!("https://host{n}.example/"), format!("host{n}.example"))),
     ("the same", |n| (format!("https://host.example/{n}"), "host.example".to_owned())),
@@ -23,8 +23,8 @@ const STEPS: [(&str, Step); 3] = [
 const FEW: usize = 200;
 const MANY: usize = 10_000;
 
-/// How many times as much each of many may cost; what grows with their number costs fifty times as
-/// much.
+/// The largest allowed cost ratio. A cost that grows with the number of prefixes would be fifty times as
+/// high.
 const TIMES_MAX: f64 = 6.0;
 
 fn store() -> Store {
@@ -75,9 +75,9 @@ fn forget(count: usize, step: Step) -> (Duration, Duration) {
     (each, looked_up)
 }
 
-/// How many times as much each of many costs as each of few: with what is forgotten between lookups,
-/// and lookups once it is sealed. As many steps are timed of both, so that a machine that is busy
-/// elsewhere disturbs both alike.
+/// The ratio of the cost of each of many steps to that of each of few: forgetting with lookups in
+/// between, and lookups after sealing. Both are timed over the same number of steps, so that other load
+/// disturbs both alike.
 fn times(step: Step) -> (f64, f64) {
     let few: Vec<_> = (0..MANY / FEW).map(|_| forget(FEW, step)).collect();
     let mean = |of: fn(&(Duration, Duration)) -> Duration| {
@@ -90,7 +90,7 @@ fn times(step: Step) -> (f64, f64) {
 #[test]
 fn many_forgotten_prefixes_cost_little_more_each_than_few() {
     let _alone = alone();
-    /// How often it is tried: what else the machine does costs now this, now that.
+    /// The number of tries, since other load on the machine varies.
     const TRIES: usize = 4;
     for (what, step) in STEPS {
         let mut tries = (0..TRIES).map(|_| times(step)).inspect(|(each, looked_up)| {

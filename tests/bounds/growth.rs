@@ -1,4 +1,4 @@
-//! Memory does not grow with the pages that a store has.
+//! Memory does not grow with the number of pages of a store.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use simkeep_testing::allocator::{alone, most_taken, taken};
 use simkeep_testing::disks::Gate;
 use simkeep_testing::{choice, ms, small};
 
-/// Pages from number `from` on, each with two visits. What is in files counts for nothing here, so
-/// they are on a real disk.
+/// Pages from number `from` on, each with two visits. The store is on a real disk, so that files do not
+/// count as memory.
 fn visits(from: u64, pages: u64) -> impl Iterator<Item = (String, i64, u64)> {
     (from..from + pages).flat_map(|page| {
         let url = format!("https://host{}.example/some/path/of/page/{page}", page % 97);
@@ -80,7 +80,7 @@ fn merge(pages: u64) -> usize {
     most
 }
 
-/// What merges may take, and what the buffers of files do however little that is.
+/// The allowed memory of a merge, and the memory of file buffers even with the smallest limit.
 const MEMORY_BYTES: usize = 8 << 20;
 const BUFFERS_BYTES: usize = 24 << 20;
 
@@ -90,6 +90,6 @@ fn merging_four_times_the_pages_takes_little_more_memory() {
     let [few, many] = [100_000, 400_000].map(merge);
     println!("{few} bytes, and {many} for four times the pages");
     assert!(many < MEMORY_BYTES + BUFFERS_BYTES, "{many} bytes");
-    // More buffers of files are full at the same time, the more so the more threads have to wait.
+    // More threads wait with full file buffers at the same time.
     assert!(many * 10 < few * 25, "{few} bytes, then {many}");
 }

@@ -1,4 +1,4 @@
-//! Sitemaps that are larger than they may be, and hints of very many pages.
+//! Sitemaps beyond the allowed size, and hints for very many pages.
 
 use std::io::{self, Read, Write};
 use std::time::Instant;
@@ -9,7 +9,7 @@ use simkeep_formats::{ZstdWindow, hints};
 use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::{create, ms, small};
 
-/// A sitemap that is made while it is read.
+/// A sitemap that is generated while it is read.
 struct Made {
     records: std::ops::Range<u64>,
     ready: Vec<u8>,

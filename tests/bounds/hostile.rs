@@ -1,6 +1,6 @@
-//! Input that is meant to hurt: very many versions of one page, very many pages with one
-//! fingerprint, clocks that run backwards, hashes that collide. Answers are right, and neither time
-//! nor memory grows where it should not.
+//! Hostile input: very many versions of one page, very many pages with one fingerprint, clocks that run
+//! backwards, colliding hashes. Answers are correct, and neither time nor memory grows where it should
+//! not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
@@ -17,7 +17,7 @@ use simkeep_testing::depth::up_to;
 use simkeep_testing::fold::{history, with_verdicts};
 use simkeep_testing::{choice, create, digest, ms, open, small, sound};
 
-/// What something took: time, and memory beyond what was taken before.
+/// A cost: time, and memory in addition to what was allocated before.
 struct Cost {
     time: Duration,
     bytes: usize,
@@ -31,7 +31,7 @@ fn measured<T>(what: &str, run: impl FnOnce() -> T) -> (T, Cost) {
     (result, Cost { time, bytes })
 }
 
-/// The least of several: what it costs when nothing else goes on.
+/// The minimum of several measurements, which excludes other load.
 pub(super) fn quickest(times: usize, mut run: impl FnMut()) -> Duration {
     let time = |_| {
         let since = Instant::now();
@@ -41,21 +41,21 @@ pub(super) fn quickest(times: usize, mut run: impl FnMut()) -> Duration {
     (0..times).map(time).min().unwrap()
 }
 
-/// Optimised or not, and on a machine that has other things to do.
+/// With and without optimisation, and on a busy machine.
 fn patience(time: Duration) -> Duration {
     time * if cfg!(debug_assertions) { 60 } else { 6 }
 }
 
 const MIB: usize = 1 << 20;
 
-/// As many as it takes where it is quick enough.
+/// More repetitions for fast operations.
 fn many(n: i64) -> i64 {
     if cfg!(debug_assertions) { n / 20 } else { up_to(n) }
 }
 
 const PAGE: &str = "https://example.com/counter";
 
-/// A page that is quite another at each visit.
+/// A page that differs completely at each visit.
 fn version(n: i64) -> Observation<'static> {
     Observation::content(PAGE, ms(n * 1000), fingerprint(n), Epoch::from_number(0))
 }
@@ -64,13 +64,13 @@ fn fingerprint(n: i64) -> u64 {
     choice(n.cast_unsigned())(u64::MAX)
 }
 
-/// What version `n` is to the one before it.
+/// The expected change from the previous version to version `n`.
 fn changed(n: i64) -> Verdict {
     let bits = (fingerprint(n) ^ fingerprint(n - 1)).count_ones();
     Verdict::Changed { distance: Some(Distance { bits, epoch: Epoch::from_number(0) }) }
 }
 
-/// What one more visit costs after `visits`, which are in a segment.
+/// The cost of one more visit after `visits` visits in a segment.
 fn next_visit(store: &Store, visits: i64) -> Duration {
     const EACH: i64 = 50;
     let mut next = visits;
@@ -134,7 +134,7 @@ fn a_million_versions_do_not_slow_the_next_visit() {
     });
     assert!(latest < patience(Duration::from_millis(1)), "{latest:?}");
 
-    // Late ones are asked of the whole history, and that is all.
+    // Late visits are checked against the whole history, and nothing else.
     let mut late = version(all / 2);
     let (outcome, cost) = measured("a visit that is known", || store.observe(late).unwrap());
     assert_eq!(outcome.verdict, Verdict::Known);
@@ -164,8 +164,8 @@ fn copied(url: &str, n: i64, fingerprint: u64) -> Observation<'_> {
         .digest(digest(u8::from(n % 2 == 0)))
 }
 
-/// Among very many pages with one fingerprint a search names as many as it may, soon, and says that
-/// there are more.
+/// A search among very many pages with one fingerprint returns as many as the limit quickly, and reports
+/// that there are more.
 fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
     for k in [0, 3, 10, 64] {
         for versions in
@@ -182,7 +182,7 @@ fn search_among_copies(store: &Store, fingerprint: u64, there: i64) {
             assert!(cost.bytes < 64 * MIB, "{what}: {}", cost.bytes);
         }
     }
-    // Where few pages can be meant, they are all found.
+    // A restriction to few pages finds them all.
     let one_host = Query::new(fingerprint, 3).under(Prefix::parse("host7.example").unwrap());
     let found = store.snapshot().search(&one_host.limit(100_000)).unwrap();
     assert!(found.complete);
@@ -261,7 +261,7 @@ fn equal_fingerprints_do_not_slow_observations() {
     search_among_copies(&store, u64::MAX, (rounds - 4) * each);
 }
 
-/// Each thread's clock runs backwards, and none agrees with another.
+/// The clock of each thread runs backwards, and no two agree.
 #[test]
 fn clocks_running_backwards_give_the_histories_of_the_model() {
     let _alone = alone();
@@ -278,7 +278,7 @@ fn clocks_running_backwards_give_the_histories_of_the_model() {
                 let mut choice = choice(thread.cast_unsigned());
                 let mut seen = Vec::new();
                 for n in 0..visits {
-                    // Equal times among threads, with other contents or the same.
+                    // Threads use equal times, with different or equal contents.
                     let time = (visits - n) * 10 - thread % 4;
                     let url = format!("https://example.com/{}", choice(PAGES));
                     let print = 0xff00 ^ (1 << choice(6));
@@ -325,7 +325,7 @@ fn clocks_running_backwards_give_the_histories_of_the_model() {
     check(&open(&disk, options));
 }
 
-/// With `SIMKEEP_NARROW_HASHES` in the environment nearly all hashes are equal: the URL decides.
+/// With `SIMKEEP_NARROW_HASHES` in the environment nearly all hashes are equal, so the URL decides.
 #[test]
 fn pages_whose_hashes_collide_stay_distinct() {
     let _alone = alone();

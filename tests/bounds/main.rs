@@ -1,5 +1,5 @@
-//! What time and memory may be taken, whatever the input and however large the store: one test at a
-//! time, with an allocator that counts.
+//! Limits of time and memory for any input and any size of store. One test runs at a time, with a
+//! counting allocator.
 
 #![cfg(test)]
 

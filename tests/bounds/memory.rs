@@ -1,5 +1,5 @@
-//! Numbers in files are not believed: whatever a damaged or foreign store says of lengths and counts,
-//! with checksums that hold, nothing takes memory in proportion to it.
+//! Numbers in files are not trusted: whatever lengths and counts a damaged or hostile store declares
+//! behind valid checksums, nothing allocates memory in proportion to them.
 
 use simkeep_testing::depth::up_to;
 use simkeep_testing::sound;
@@ -24,7 +24,7 @@ const BYTES_MAX: usize = 48 << 20;
 /// Values that no count and no length in these files has.
 const HUGE: [u64; 5] = [u64::MAX, (1 << 30) - 1, 1 << 40, (1 << 62) - 1, (1 << 32) - 1];
 
-/// Those of them that are tried: at least one that is beyond all sums, and one that might be believed.
+/// The values that are tried: at least one that overflows every sum, and one that is plausible.
 fn huge() -> impl Iterator<Item = u64> {
     HUGE.into_iter().take(up_to(5).max(2))
 }
@@ -33,7 +33,7 @@ fn options() -> Options {
     Options::default().background(false).memtable_observations(16)
 }
 
-/// Opens, reads, checks and repairs: what comes of it does not matter here.
+/// Opens, reads, checks and repairs; the results do not matter here.
 fn use_all(what: &str, files: Vec<(Name, Vec<u8>)>) {
     let disk = || -> Arc<dyn Disk> { Arc::new(SimDisk::of(files.iter().cloned())) };
     let ((), most) = most_taken(|| use_each(&disk));
@@ -66,7 +66,8 @@ fn huge_segments() {
     for id in SEGMENTS {
         let sound = golden(Name::Segment(id));
         let len = sound.len();
-        // The fields of the trailer: where the table is, how long, how many sections and roots.
+        // The fields of the trailer: the place and length of the table, the number of sections and of
+        // roots.
         for field in [16, 24, 32, 40] {
             for value in huge() {
                 let mut file = sound.clone();
@@ -77,7 +78,7 @@ fn huge_segments() {
                 use_all(&what, files(&agreeing(id, &sound), Some((id, &file))));
             }
         }
-        // The numbers of the table, and where its sections are and how long.
+        // The numbers of the table, and the places and lengths of its sections.
         let segment = Segment::read(&sound);
         let entries = (0..segment.sections.len() + 1).flat_map(|s| [136 + 24 * s, 144 + 24 * s]);
         for at in (0..16).map(|number| number * 8).chain(entries) {
@@ -89,7 +90,7 @@ fn huge_segments() {
                 use_all(&what, files(&agreeing(id, &file), Some((id, &file))));
             }
         }
-        // The first number of each section: counts, lengths and places, whatever stands there.
+        // The first number of each section: counts, lengths and places of any meaning.
         for section in 0..segment.sections.len() {
             for value in huge() {
                 let mut segment = segment.clone();
@@ -148,7 +149,7 @@ fn huge_catalogs() {
                 c.journals[0][frame].first = value;
             });
         }
-        // Operations of every kind whose first number is huge, and what follows a new page's URL.
+        // Operations of every kind with a huge first number, and the fields after the URL of a new page.
         let first = sound.segments.last().unwrap()[2] + 1;
         let url = b"http://a/";
         let head = [&[28, 9][..], url, &[0], &varint(value), &varint(value)].concat();
@@ -171,7 +172,7 @@ fn memory_does_not_grow_with_numbers_read_from_a_file() {
     huge_catalogs();
 }
 
-/// A store in a folder whose newest segment has another content, said by the catalog to be as long.
+/// A store whose newest segment has other content, whose length agrees with the catalog.
 struct Sparse {
     dir: tempfile::TempDir,
     file: fs::File,
@@ -201,7 +202,7 @@ impl Sparse {
         Some(Sparse { dir, file, id })
     }
 
-    /// Writes a trailer whose own checksum holds, before it as much of a table.
+    /// Writes a trailer with a valid checksum, preceded by as much of a table.
     fn end(&self, table: &[u8], table_len: u64, sections: u64, roots: u64) {
         let at = self.file.metadata().unwrap().len() - 64;
         self.file.write_all_at(table, at - table_len).unwrap();
@@ -225,25 +226,25 @@ impl Sparse {
 
 const TIB: u64 = 1 << 40;
 
-/// A length is no reason to take memory, also where the file is as long: it costs nobody anything to
-/// make one.
+/// A length in a file is no reason to allocate memory, even if the file is as long, since sparse files
+/// cost nothing.
 #[test]
 fn memory_does_not_grow_with_a_sparse_file() {
     let _alone = alone();
     let Some(sparse) = Sparse::new(TIB) else { return };
-    // All of the file is the table: nothing but sections, or nothing but roots.
+    // The whole file is the table: only sections, or only roots.
     let most = TIB - 128 - 80;
     sparse.end(&[], 80 + most / 24 * 24, most / 24, 0);
     sparse.check("a table of 1 TiB of sections");
     sparse.end(&[], 80 + most, 0, most / 4);
     sparse.check("a table of 1 TiB of roots");
-    // As much as might be read all the same.
+    // A size that might be read nevertheless.
     sparse.end(&[], 80 + (3 << 30), (3 << 30) / 24, 0);
     sparse.check("a table of 3 GiB");
 }
 
-/// The section table holds, and says of a section that it is long. All of that is read, so it is
-/// shorter than the file above.
+/// The section table is valid, but declares a long section. All of it is read, so it is shorter than the
+/// file above.
 #[test]
 fn memory_does_not_grow_with_a_sparse_section() {
     let _alone = alone();
@@ -303,7 +304,7 @@ fn a_million_empty_sections_open_within_a_second() {
     }
 }
 
-/// A page of redb's is as large as its number says, and that may say 4 GiB and more.
+/// The size of a page of redb follows from its number, and may be 4 GiB and more.
 #[test]
 fn memory_does_not_grow_with_the_redb_page_order() {
     let _alone = alone();

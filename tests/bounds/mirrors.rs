@@ -1,4 +1,4 @@
-//! Mirrors are found in the memory that is given for it, whatever the sites are like.
+//! Mirrors are found within the memory limit for sites of any shape.
 
 use std::time::Instant;
 
@@ -19,18 +19,18 @@ fn store() -> (tempfile::TempDir, Store) {
     (dir, store)
 }
 
-/// Of a page its host, its path and its fingerprint.
+/// The host, path and fingerprint of a page, by its number.
 type Page = (u64, u64, u64);
 
-/// Pages that are all made in one way.
+/// Pages that all follow one pattern.
 struct Web {
     what: &'static str,
     page: fn(u64) -> Page,
-    /// How many pairs of sites mirror each other.
+    /// The expected number of mirroring pairs of sites.
     mirrors: u64,
 }
 
-/// Loads such pages.
+/// Loads these pages.
 fn with(pages: impl Iterator<Item = Page> + Send) -> (tempfile::TempDir, Store) {
     let (dir, store) = store();
     let visits = pages.map(|(host, page, print)| {
@@ -44,7 +44,7 @@ fn with(pages: impl Iterator<Item = Page> + Send) -> (tempfile::TempDir, Store) 
     (dir, store)
 }
 
-/// Bytes that the search takes with so much memory for sorting, and how many pairs it finds.
+/// The memory of a search with a sorting limit, and the number of pairs found.
 fn taken(store: &Store, memory_bytes: usize) -> (usize, u64) {
     let asked = Mirroring::new().memory_bytes(memory_bytes).limit(10);
     let snapshot = store.snapshot();
@@ -68,7 +68,7 @@ fn mirrors_are_found_in_bounded_memory() {
         Web { what: "hosts with one page", page: |n| (n, 0, 7), mirrors: 0 },
         Web { what: "a giant", page: |n| (0, n, n), mirrors: 0 },
         Web { what: "others", page: |n| (n / 20, n, n), mirrors: 0 },
-        // Each host is like the one before and the first.
+        // Each host mirrors the previous one and the first.
         Web {
             what: "parked hosts",
             page: |n| (n / 20, n % 20, n % 20),
@@ -79,13 +79,13 @@ fn mirrors_are_found_in_bounded_memory() {
         let (_dir, store) = with((0..pages).map(page));
         let (bytes, found) = taken(&store, 1 << 20);
         assert_eq!(found, mirrors, "{what}");
-        // What is sorted, the buffers of three scratch files, and some for each pair that is found.
+        // The sorting memory, the buffers of three scratch files, and some memory for each pair found.
         let most = (8 << 20) + usize::try_from(found).unwrap() * 100;
         assert!(bytes < most, "{what}: {bytes}");
     }
 }
 
-/// What is promised of a web of ten million pages: by hand, since it takes minutes to make.
+/// The documented figures for ten million pages. It runs by hand, since loading takes minutes.
 #[test]
 #[ignore = "loads ten million pages"]
 fn mirrors_among_ten_million_pages_in_bounded_memory() {

@@ -1,4 +1,4 @@
-//! Stores in which nearly every page is led by another.
+//! Stores in which nearly every page has a leader.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{create, ms, small};
 
-/// All pages have the same content, or each content is that of two pages.
+/// All pages have the same content, or each content is on two pages.
 #[test]
 fn near_duplicates_of_leaders_wait_in_bounded_memory() {
     let _alone = alone();
@@ -37,7 +37,7 @@ fn near_duplicates_of_leaders_wait_in_bounded_memory() {
             }
             (all, led)
         };
-        // What does not depend on the memory: what was worked out.
+        // Memory that does not depend on the limit: the results.
         let (_, little) = most_taken(|| count(&Due::new(ms(now), 1).memory_bytes(0)));
         let due = Due::new(ms(now), usize::MAX).memory_bytes(1 << 20);
         let since = Instant::now();
@@ -45,7 +45,7 @@ fn near_duplicates_of_leaders_wait_in_bounded_memory() {
         let time = since.elapsed();
         eprintln!("{time:?} and {} KiB for {found:?}, {} KiB for one", bytes >> 10, little >> 10);
         assert_eq!(found, (pages, pages - contents));
-        // Candidates are kept twice while they are put together.
+        // Candidates are held twice while they are merged.
         assert!(bytes < little + (3 << 20), "{bytes}");
         let patience = if cfg!(debug_assertions) { 40 } else { 4 };
         assert!(time < Duration::from_secs(4) * patience, "{time:?}");

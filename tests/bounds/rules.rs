@@ -82,7 +82,7 @@ fn nested_rules_take_no_longer_per_page() {
     };
     assert_eq!(rules.of(&beside).weight, 1.0);
     assert_eq!(rules.of(&format!("https://{}/y", path(deepest))).weight, deepest as f64);
-    // A look at each of the rules that the page is near would take forty times as long.
+    // Checking each rule near the page would take forty times as long.
     let (beside, elsewhere) = (time(&beside), time("https://example.org/"));
     assert!(beside < 20 * elsewhere + Duration::from_millis(2), "{beside:?} {elsewhere:?}");
 }

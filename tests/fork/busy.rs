@@ -30,7 +30,7 @@ fn forked<T: std::fmt::Debug>(done: Result<T>) {
     assert!(matches!(done, Err(Error::Forked)), "{done:?}");
 }
 
-/// Everything that writes, or asks what only the first process knows.
+/// Every call that writes, or that only the first process may make.
 fn write(store: &Store) {
     let seen = || Observation::content("https://child.example/", ms(0), 7, Epoch::from_number(0));
     forked(store.observe(seen()));
@@ -47,7 +47,7 @@ fn write(store: &Store) {
     forked(store.stats());
 }
 
-/// What was acknowledged is found, unless another thread was just writing.
+/// Acknowledged operations are found, unless another thread was just writing.
 fn search(store: &Store, acknowledged: &[AtomicU64]) {
     let known = |what: &str, asked: Result<bool>| match asked {
         Ok(known) => assert!(known, "{what}"),
@@ -72,14 +72,14 @@ fn search(store: &Store, acknowledged: &[AtomicU64]) {
     );
 }
 
-/// What a reader that was opened before, or is opened now, shows.
+/// Checks a reader that was opened before the fork, or is opened now.
 fn read(reader: &Reader, path: &Path) {
     let pages = reader.snapshot().scan(None).try_fold(0, |n, page| page.map(|_| n + 1)).unwrap();
     assert!(pages >= 1 && !reader.snapshot().near(fingerprint(1), 0).unwrap().near.is_empty());
     assert!(Reader::open(path).unwrap().snapshot().sequence() >= reader.snapshot().sequence());
 }
 
-/// What a child does.
+/// The actions of a child.
 fn child(n: u64, store: &Store, reader: &Reader, path: &Path, acknowledged: &[AtomicU64]) {
     match n % 6 {
         0 => write(store),
@@ -131,13 +131,13 @@ fn forked_children_do_not_disturb_a_busy_store() {
                 read(&reader, &path);
             }
         });
-        // Whatever comes of it, the threads end.
+        // The threads end in any case.
         let forked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for n in 0..forks() {
                 std::thread::sleep(Duration::from_micros(RandomState::new().hash_one(n) % 6000));
                 let child = || child(n, &store, &reader, &path, &acknowledged);
                 if n % 25 == 5 {
-                    // It stays on, with everything that it has.
+                    // The child stays alive with all its handles.
                     left.push(fork(|| {
                         child();
                         std::thread::sleep(Duration::from_secs(3600));
@@ -152,7 +152,7 @@ fn forked_children_do_not_disturb_a_busy_store() {
     });
     store.close().unwrap();
     assert!(!left.is_empty());
-    // At once: no child has the lock.
+    // The store opens at once: no child has the lock.
     let since = std::time::Instant::now();
     let store = Store::open(&path, options()).unwrap();
     assert!(since.elapsed() < Duration::from_secs(4), "a child kept the lock");

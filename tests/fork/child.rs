@@ -5,11 +5,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// Far longer than anything that a child does takes; what takes longer waits for a thread that is not
-/// there.
+/// Far longer than any child takes; a longer run waits for a thread that does not exist.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How many forks a test makes; enough that some children stay.
+/// The number of forks of a test; enough that some children stay alive.
 pub(crate) fn forks() -> u64 {
     simkeep_testing::depth::deep(50).max(6)
 }
@@ -17,7 +16,7 @@ pub(crate) fn forks() -> u64 {
 /// A running child; killed when it is dropped.
 pub(crate) struct Child(libc::pid_t);
 
-/// Forks: the child goes on here as well, with none, and is to [end](end) before the test does.
+/// Forks. The child continues here with `None`, and must call [end](end) before the test ends.
 pub(crate) fn split() -> Option<Child> {
     // SAFETY: the child has one thread, and does what any thread may do but wait for others.
     match unsafe { libc::fork() } {
@@ -27,25 +26,25 @@ pub(crate) fn split() -> Option<Child> {
     }
 }
 
-/// Ends a child, and nothing else of the test in it.
+/// Ends the child without running the rest of the test.
 pub(crate) fn end(well: bool) -> ! {
     // SAFETY: it ends the process without anything that its threads had registered.
     unsafe { libc::_exit(i32::from(!well)) }
 }
 
-/// Forks. The child does this and ends; it has failed if that panics.
+/// Forks. The child runs this function and ends; it has failed if the function panics.
 pub(crate) fn fork(work: impl FnOnce()) -> Child {
     split().unwrap_or_else(|| end(catch_unwind(AssertUnwindSafe(work)).is_ok()))
 }
 
-/// Another owner of a value: for a child, which ends before the first one could notice.
+/// Returns a second owner of a value, for a child that ends before the first one could notice.
 pub(crate) fn copy_of<T>(value: &T) -> T {
     // SAFETY: only children call it, and their memory goes without a second drop.
     unsafe { std::ptr::read(value) }
 }
 
 impl Child {
-    /// Waits for its end, which must come, and be a good one.
+    /// Waits for the child, which must end successfully.
     pub(crate) fn end(self, what: &str) {
         let since = Instant::now();
         loop {
@@ -73,7 +72,7 @@ impl Drop for Child {
     }
 }
 
-/// The files that this process has open in a directory.
+/// The files in a directory that this process has open.
 pub(crate) fn open_files(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir("/proc/self/fd").unwrap();
     let files = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());

@@ -1,4 +1,4 @@
-//! The lock of a store belongs to the process that opened it, and goes with it.
+//! The lock of a store belongs to the process that opened it, and ends with that process.
 
 use simkeep_testing::ms;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn a_refused_open_names_the_holder_of_the_lock() {
     fork(|| {
         let error = Store::open(&path, Options::default()).unwrap_err();
         let Error::Locked { holder, .. } = &error else { panic!("{error}") };
-        // Some file systems have numbers that the list of locks does not.
+        // Some file systems report other inode numbers than the list of locks.
         assert!([Holder::Process(parent), Holder::Unknown].contains(holder), "{error}");
         let said = error.to_string();
         assert!(said.contains("process") && said.contains("Reader"), "{said}");
@@ -52,7 +52,7 @@ fn child_that_dropped_the_store_frees_a_killed_parents_lock() {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::mem::forget(grandchild);
-        // As one that is killed: nothing is closed.
+        // Ends like a killed process: nothing is closed.
         end(true);
     };
     parent.end("a parent");

@@ -1,4 +1,4 @@
-//! Processes that fork while a store is open: it stays the first one's, whatever the others do.
+//! Forks while a store is open: the store belongs to the first process, whatever its children do.
 
 #![cfg(test)]
 #![cfg(target_os = "linux")]

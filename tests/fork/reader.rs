@@ -1,4 +1,4 @@
-//! A reader goes on in a child, wherever the threads of the parent stood.
+//! A reader works in a child, whatever the threads of the parent were doing.
 
 use simkeep_testing::ms;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use simkeep::{Epoch, Observation, Options, Prefix, Query, Reader, Store};
 
 use super::child::{copy_of, fork, forks};
 
-/// Visits of one page: enough that its head is kept.
+/// Visits of one page; enough that its head is cached.
 const DEEP: i64 = 5000;
 
 /// Every kind of question, on segments and on a replayed journal.
@@ -43,7 +43,7 @@ fn reader_works_in_a_child_forked_during_searches() {
     observe("b", 300);
     store.close().unwrap();
     for _ in 0..forks().div_ceil(10) {
-        // A new one each time, so that what is made at first use is being made.
+        // A new reader each time, so that its lazily created parts are being created.
         let reader = Reader::open(&path).unwrap();
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {

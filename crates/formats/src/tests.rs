@@ -171,7 +171,7 @@ fn real_archives_are_read_as_far_as_sound() {
             &["revisit 452655b9 http://bl.uk/subjects/news-media/"],
             0,
         ),
-        // Two lengths that are none, and a record of one line end.
+        // Two invalid lengths, and a record that is only a line end.
         ("warcio-bad.arc", &[], 3),
         ("warcio-example-bad-non-chunked.warc.gz", &example, 0),
         (
@@ -192,11 +192,11 @@ fn real_archives_are_read_as_far_as_sound() {
             0,
         ),
         ("warcio-example-space-in-url.arc", &[spaced], 0),
-        // Two bytes follow the declared length, and the digest is that of all.
+        // Two bytes follow the declared length, and the digest covers all of them.
         ("warcio-example-trunc.warc", &["text e4d0a7ab http://example.com/"], 1),
         (
             "warcio-example-wget-bad-target-uri.warc.gz",
-            // And two records of `metadata://` about the crawl.
+            // There are also two records of `metadata://` about the crawl.
             &["text 0e973b59 http://example.com/"],
             0,
         ),

@@ -1,4 +1,4 @@
-//! What is written is read, and what is damaged harms nobody.
+//! Tests that written tables are read back, and that damaged files are harmless.
 
 mod copy;
 
@@ -160,7 +160,7 @@ fn damaged_or_truncated_file_is_harmless() {
             damaged[at] = to;
             seen += 1;
             match read(&damaged, columns) {
-                // Whatever it says of its rows, no more come than there are values.
+                // Whatever it declares, no more rows are read than there are values.
                 Ok(rows) => assert!(rows.len() <= expected.len()),
                 Err(why) => {
                     assert!(!why.is_empty());

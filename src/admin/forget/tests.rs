@@ -50,7 +50,7 @@ fn path_forgets_any_number_of_pages_with_users() {
     assert_eq!(store.forget(scope.clone()).unwrap(), Forgotten::default());
     assert_eq!(scope.pages(&store.snapshot()).count(), 0);
     assert_eq!(urls(&store), more[1..].iter().map(|url| (*url).to_owned()).collect());
-    // What comes later begins anew.
+    // A later visit starts anew.
     observe(&store, &of(3));
     assert_eq!(store.history(&of(3)).unwrap().len(), 1);
     store.purge(scope, &Progress::default()).unwrap();
@@ -74,7 +74,7 @@ fn pages_with_users_are_found_behind_many_others() {
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
     assert_eq!(store.forget(scope.clone()).unwrap().pages, 3);
     assert_eq!(scope.pages(&store.snapshot()).count(), 0);
-    // Nor are those that are forgotten passed all at once.
+    // The forgotten pages are not passed all at once either.
     let forgotten = store.forget(Scope::Prefix(Prefix::parse("example.com/b").unwrap())).unwrap();
     assert_eq!(forgotten.pages, others.len() as u64);
     let (found, rest) = user_pages(&view(&store), &users, None).unwrap();
@@ -130,7 +130,7 @@ fn nothing_is_forgotten_if_user_pages_cannot_be_read() {
         }
         tried += 1;
         assert!(matches!(store.forget(scope.clone()), Err(Error::Corrupt { .. })), "{at}");
-        // What was applied would be seen after the next commit.
+        // An applied operation would be visible after the next commit.
         observe(&store, "http://example.org/");
         assert_eq!(under(&store).unwrap(), 400, "{at}");
     }

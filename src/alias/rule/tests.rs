@@ -124,7 +124,7 @@ fn rule_is_rebuilt_from_kind_and_value() {
 }
 
 proptest! {
-    /// What a rule has made of a URL it leaves as it is, and takes no URL for no host.
+    /// A rule is idempotent, and never changes a URL so that it loses its host.
     #[test]
     fn rules_are_idempotent(
         url in "[hH]ttps?://(u@)?(www\\.){0,2}[aB1]{0,2}(\\.[a1]){0,3}\\.?(:80|:443|:)?(/[aB./\\\\?#&=]{0,12})?",

@@ -1,4 +1,4 @@
-//! What is found, against comparing all pages of a site with each other.
+//! Compares the rules that are found with comparing all pages of a site with each other.
 
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ fn page_with_many_parameters_is_counted_cheaply() {
     let (summary, sites) = found(&store, &AliasQuery::default().all(true));
     assert_eq!(sites.iter().map(|site| site.skipped).sum::<u64>(), 40);
     assert_eq!(summary.skipped, 40);
-    // Where no rule is found, too.
+    // Also if no rule is found.
     let (summary, sites) = found(&store, &AliasQuery::default().pairs(1_000));
     assert_eq!((summary.skipped, sites.len()), (40, 0));
 }
@@ -106,7 +106,7 @@ fn counts(sites: &[AliasSite]) -> Counts {
     sites.iter().map(site).collect()
 }
 
-/// That each example is a pair of its rule, near or not as is said.
+/// Checks that each example is a pair of its rule, and near or not as reported.
 fn check_examples(sites: &[AliasSite], pages: &[Known], k: u32) {
     let of = |url: &str| pages.iter().find(|page| page.url == url).unwrap().fingerprint;
     for (site, count) in
@@ -116,7 +116,7 @@ fn check_examples(sites: &[AliasSite], pages: &[Known], k: u32) {
         for (pair, near) in near.chain(count.exceptions.iter().map(|pair| (pair, false))) {
             assert_eq!(pair.distance, (of(&pair.first) ^ of(&pair.other)).count_ones());
             assert_eq!(pair.distance <= k, near, "{pair:?}");
-            // By the rule, or by it and another one.
+            // By the rule alone, or together with another one.
             let is_one = |other: &AliasCount| {
                 let mut rules = [count.rule.clone(), other.rule.clone()];
                 rules.sort();
@@ -133,14 +133,14 @@ fn check_examples(sites: &[AliasSite], pages: &[Known], k: u32) {
 /// Prefixes of some of them: domains, hosts, paths.
 const UNDER: &[&str] = &["a.b", "a.b/", "www.a.b", "a.b/p", "c.a.b", "b"];
 
-/// URLs over few names, so that rules make many of them one.
+/// URLs over few names, so that rules merge many of them.
 fn urls() -> impl Strategy<Value = String> {
     let host = "(www\\.)?(a\\.b|A\\.b|A\\.b\\.|127\\.1|127\\.0\\.0\\.1|a\\.b|c\\.a\\.b|x\\.a\\.b|z\\.a\\.b|b|1\\.2\\.3\\.4|\\[::1\\]|a\\.\\.b|www\\.a\\.b)";
     let path = "(|/|/p|/P|/p/|/p/index\\.html|/p/Index\\.html|/p/default\\.aspx|/p\\.x/|/p//|//p|/%70|/p;sid=1|/p;sid=2/|/p/;sid=A|/\\\\p|/%7e)";
     let query = "(|\\?|\\?s=1|\\?s=2|\\?s=1&a=1|\\?a=1&S|\\?a=1|\\?a=1&s=1|\\?utm_x=1|\\?utm_y&a=1|\\?&|\\?B=1&a=1)";
     let url = format!("https?://{host}(:80|:81)?{path}{query}(|#|#f)");
     let url = proptest::string::string_regex(&url).unwrap();
-    // Few enough that pages differ by two rules at once, and none by one of them.
+    // Few enough that pages differ by two rules at once, and no pair differs by only one of them.
     let dense = "https?://a\\.b/[pP]?/?(|\\?utm_x=1|\\?a=1&s=1|\\?s=1&a=1|\\?s=1|\\?a=1)#?";
     prop_oneof![20 => url, 10 => dense, 1 => "urn:a|file:///p|ftp://a\\.b/p|[hH]ttp://u@a\\.b/p"]
 }
@@ -162,7 +162,7 @@ proptest! {
             if at == sealed {
                 store.seal().unwrap();
             }
-            // 0 to 3 are near each other in steps of one bit; 4 is gone, 5 is too short.
+            // Values 0 to 3 are near each other in steps of one bit; 4 is gone, 5 is too short.
             let fingerprint = [0, 1, 3, 0xff00][content % 4];
             let is_under = prefix.as_ref().is_none_or(|prefix| prefix.contains(&surt::key_of(&url)));
             match content {

@@ -14,13 +14,13 @@ pub(super) struct Known {
     pub(super) visits: u64,
 }
 
-/// Pairs, near ones and visits of each rule, by site.
+/// Pairs, near pairs and visits of each rule, by site.
 pub(super) type Counts = BTreeMap<String, BTreeMap<(String, Option<String>), (u64, u64, u64)>>;
 
-/// The pages of a group, in the order in which groups come, by site.
+/// The pages of a group, in the order of groups, by site.
 type Groups<'k> = BTreeMap<String, BTreeMap<(bool, Vec<u8>), Vec<&'k Known>>>;
 
-/// The site of a URL, and whether it is with `www.`; as people would say it.
+/// The site of a URL in its usual form, and whether it has `www.`.
 pub(super) fn site_of(url: &str) -> Option<(String, bool)> {
     let host = Address::of(url)?.host.to_ascii_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
@@ -41,7 +41,7 @@ pub(super) fn site_of(url: &str) -> Option<(String, bool)> {
     })
 }
 
-/// The rules that are the same for all sites, in the order in which they are tried.
+/// The rules that apply to all sites, in the order in which they are tried.
 fn fixed() -> Vec<AliasRule> {
     [
         ("scheme", Some("https")),
@@ -61,7 +61,7 @@ fn fixed() -> Vec<AliasRule> {
     .collect()
 }
 
-/// The rules that there may be for the parameters of a URL.
+/// The possible rules for the parameters of a URL.
 fn of_parameters(url: &str) -> Vec<AliasRule> {
     let address = Address::of(url).unwrap();
     let names = address.parameters().filter(|name| !name.is_empty());
@@ -78,7 +78,7 @@ fn key_by(rule: &AliasRule, url: &str) -> Vec<u8> {
     surt::key_of(&rule.apply(url).unwrap_or(url.to_owned()))
 }
 
-/// Pairs, near ones and visits.
+/// Pairs, near pairs and visits.
 #[derive(Default)]
 struct Count(u64, u64, u64);
 
@@ -94,11 +94,11 @@ impl Count {
     }
 }
 
-/// What some rules find, each pair of them at once.
+/// The counts of combinations of two rules.
 type Together = BTreeMap<[AliasRule; 2], Count>;
 
-/// What each rule finds by itself, by comparing all pages of a site; and those of its pairs whose
-/// ports are not spelled in the same way, for it and the rule for ports.
+/// Counts each rule by itself, by comparing all pages of a site. Also returns those of its pairs whose
+/// ports are spelled differently, for combining it with the rule for ports.
 fn alone(pages: &[&Known], k: u32) -> (BTreeMap<AliasRule, Count>, Together) {
     let mut rules: BTreeSet<AliasRule> = fixed().into_iter().collect();
     rules.extend(pages.iter().flat_map(|page| of_parameters(&page.url)));
@@ -139,7 +139,7 @@ fn rank(rule: &AliasRule) -> u8 {
     }
 }
 
-/// What each two rules find at once that both change the same page.
+/// Counts the pairs of two rules that both change the same page.
 fn together(pages: &[&Known], k: u32, counts: &mut Together) {
     let mut waiting = BTreeSet::new();
     for (at, page) in pages.iter().enumerate() {
@@ -166,7 +166,7 @@ fn together(pages: &[&Known], k: u32, counts: &mut Together) {
                 } else if twice > surt::key_of(&page.url)
                     && waiting.insert((rules.clone(), twice.clone()))
                 {
-                    // The first page waits for the one that comes later.
+                    // The first page waits for the page that comes later.
                     let later = pages[at..].iter().find(|page| surt::key_of(&page.url) == twice);
                     if let Some(later) = later {
                         counts.entry(rules).or_default().add(page, later, k);
@@ -177,9 +177,9 @@ fn together(pages: &[&Known], k: u32, counts: &mut Together) {
     }
 }
 
-/// What two rules find together, where each changes one page of a pair.
+/// Counts the pairs of two rules that each change one page of a pair.
 fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
-    // The rules of names that lead to a URL, in the order in which they come.
+    // The name rules that lead to a URL, in order.
     let mut named: BTreeMap<Vec<u8>, Vec<AliasRule>> = BTreeMap::new();
     for (at, page) in pages.iter().enumerate() {
         let mut made = BTreeSet::new();
@@ -208,8 +208,7 @@ fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
     }
 }
 
-/// What the rule for hosts finds by itself, and with another one, where one page may be of another
-/// site.
+/// Counts the rule for hosts, alone and with another rule, if one page may be of another site.
 fn of_other_hosts(page: &Known, pages: &[Known], k: u32) -> Option<(Vec<AliasRule>, Count)> {
     let (host, schemes) =
         (AliasRule::Host, [true, false].map(|secure| AliasRule::Scheme { secure }));
@@ -228,8 +227,7 @@ fn of_other_hosts(page: &Known, pages: &[Known], k: u32) -> Option<(Vec<AliasRul
     Some((vec![host, fixed().remove(0)], count))
 }
 
-/// What all rules that there may be find, by comparing all pages of each site, if any number of pairs
-/// is enough.
+/// Counts all possible rules by comparing all pages of each site, with no minimum number of pairs.
 pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
     let mut sites = Groups::new();
     let mut sorted: Vec<&Known> = pages.iter().collect();
@@ -288,7 +286,7 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
     counts
 }
 
-/// What a rule leaves of a page: other pages that leave the same are pairs of it.
+/// The form of a page that a rule produces: pages with equal forms are pairs of the rule.
 fn taken(rule: &AliasRule, page: &Known) -> String {
     let url = &page.url;
     let is_changed = rule.apply(url).is_some();

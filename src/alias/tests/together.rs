@@ -1,4 +1,4 @@
-//! Two rules at once.
+//! Tests of two rules at once.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn found_in(pages: u64, forms: &[(&str, u64)], asked: &AliasQuery) -> Vec<AliasC
     found(&store, asked).1.into_iter().flat_map(|site| site.rules).collect()
 }
 
-/// Pages that differ in two things at once and never in one; neither thing makes a difference.
+/// Pages that differ in two ways at once and never in only one; neither difference matters.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn rules_hold_for_pairs_that_differ_twice() {
@@ -44,7 +44,7 @@ fn rules_hold_for_pairs_that_differ_twice() {
         (["http://a.example/pN/index.html", "https://a.example/pN/"], ["scheme", "index"]),
         (["http://a.example/%7EN#x", "http://a.example/~N"], ["escapes", "fragment"]),
         (["http://a.example/About/N", "https://a.example/about/N"], ["scheme", "case"]),
-        // What is left sorts behind the parameter, or the session, that is removed.
+        // The remainder sorts after the removed parameter or session.
         (
             ["http://a.example/?PHPSESSID=x&id=N", "https://a.example/?id=N"],
             ["scheme", "parameter"],
@@ -93,11 +93,11 @@ fn rules_hold_for_pairs_that_differ_twice() {
         assert_eq!(found(forms, false), expected, "{forms:?}");
         assert_eq!(found(forms, true), [""; 0], "{forms:?}");
     }
-    // One difference by itself says nothing of two.
+    // One difference by itself does not count for two.
     assert_eq!(found(["http://a.example/N", "https://a.example/N"], false), ["scheme"]);
 }
 
-/// A rule whose own pairs are different pages is not believed together with another rule either.
+/// A rule whose own pairs are different pages does not count in combination either.
 #[test]
 fn pairs_against_one_rule_count_against_combinations() {
     let store = store();
@@ -116,8 +116,8 @@ fn pairs_against_one_rule_count_against_combinations() {
     assert_eq!(sites, []);
 }
 
-/// A page whose rules lead to known pages: other rules are combined then. Each pair that was counted
-/// comes again.
+/// A page whose rules lead to known pages, so that other rules are combined. Each counted pair is
+/// reported again.
 #[test]
 fn examples_are_found_where_single_rules_reach_known_pages() {
     let forms = [
@@ -154,7 +154,7 @@ fn examples_use_the_bare_page_that_came_later() {
     }
 }
 
-/// Each page has one of two differences, and the page without both is not known.
+/// Each page has one of two differences, and the page without both is unknown.
 #[test]
 fn rules_hold_for_differences_on_one_page_each() {
     let base = ["http", "", "/dir/~u", "/pN", "", ""];
@@ -174,7 +174,7 @@ fn rules_hold_for_differences_on_one_page_each() {
     let with = |(kind, at, text): (&str, usize, &str), other: &str| {
         let mut parts = base;
         parts[at] = text;
-        // What is `https` is more often meant: the page without both differences has it.
+        // `https` is preferred: the page without both differences has it.
         parts[0] =
             if kind == "scheme" || ![kind, other].contains(&"scheme") { "http" } else { "https" };
         let [scheme, www, folder, name, query, fragment] = parts;
@@ -200,7 +200,7 @@ fn rules_hold_for_differences_on_one_page_each() {
     }
 }
 
-/// Some pages have both differences, and others have one each: all speak for the two rules.
+/// Some pages have both differences, and others have one each; all of them support the two rules.
 #[test]
 fn pairs_with_both_or_single_differences_count_together() {
     let store = store();

@@ -19,7 +19,7 @@ const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("part
 
 type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// A transaction: rows that are written, and those that are removed.
+/// A transaction: written and removed rows.
 #[derive(Clone, Debug)]
 struct Change {
     rows: Vec<(u16, usize)>,
@@ -37,7 +37,7 @@ fn content(n: u16, len: usize) -> Vec<u8> {
     vec![n.to_le_bytes()[0]; len]
 }
 
-/// A database after some transactions, left as by a crash or closed.
+/// A database after some transactions, either crashed or closed.
 fn database(changes: &[Change], closed: bool) -> (SimDisk, [Rows; 3]) {
     let disk = SimDisk::new();
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
@@ -85,7 +85,7 @@ fn database(changes: &[Change], closed: bool) -> (SimDisk, [Rows; 3]) {
     (if closed { disk } else { left }, rows)
 }
 
-/// All that a file holds, and how many flaws it has.
+/// All rows of a file, and its number of flaws.
 fn read_all(disk: &SimDisk) -> (Result<[Rows; 3]>, usize) {
     let mut flaws = 0;
     let mut flaw = |_| {
@@ -97,7 +97,7 @@ fn read_all(disk: &SimDisk) -> (Result<[Rows; 3]>, usize) {
         let mut rows = [const { Rows::new() }; 3];
         for table in tree.tables()? {
             let names = [TEXTS.name(), NUMBERS.name(), PARTS.name()];
-            // What is damaged may have any name.
+            // Damaged tables may have any name.
             let Some(place) = names.iter().position(|name| *name == table.name) else {
                 continue;
             };
@@ -119,7 +119,7 @@ fn every_flipped_header_bit_is_detected_or_harmless() {
         let (disk, expected) = database(&[change.clone(), change.clone()], closed);
         let file = disk.contents().into_iter().find(|(name, _)| *name == Name::Catalog).unwrap();
         let mut detected = 0;
-        // The byte that says which of two commits is the last shows by the mark.
+        // A flip of the byte that selects the last commit is detected by the mark.
         for at in (0..HEADER_BYTES).filter(|at| *at != 9) {
             for bit in 0..8 {
                 let mut damaged = file.1.clone();
@@ -133,7 +133,7 @@ fn every_flipped_header_bit_is_detected_or_harmless() {
     }
 }
 
-/// A file whose header is another one at each reading, the last one again and again.
+/// A file whose header differs at each read, until the last one repeats.
 #[derive(Debug)]
 struct Changing(Mutex<Vec<Vec<u8>>>);
 
@@ -173,20 +173,20 @@ fn header_read_during_a_change_names_only_real_commits() {
         let head = Head::read_beside(&file).unwrap();
         head.map(|head| head.bytes().to_vec())
     };
-    // The byte is that of commit 4, and the slot already that of commit 6, which is not made yet.
+    // The byte is that of commit 4, and the slot is already that of commit 6, which does not exist yet.
     let torn = header(0, 6, 5);
     assert_eq!(read(&[torn.clone(), header(1, 6, 5)]), Some(header(1, 6, 5)));
     assert_eq!(read(&[torn, header(0, 6, 7)]), Some(header(0, 6, 7)), "it was made by then");
     // The slot of commit 3 where the byte is that of commit 5.
     let torn = header(1, 4, 3);
     assert_eq!(read(&[torn, header(1, 4, 5), header(1, 6, 5)]), Some(header(1, 6, 5)));
-    // One that never stays is given up.
+    // A header that never settles is given up.
     let restless: Vec<_> = (0..200).map(|n| header(n % 2, n, n)).collect();
     assert_eq!(read(&restless), None);
 }
 
-/// Files are read here that redb wrote, so it is pinned to one release. A newer one that writes
-/// them in another way fails here, even if it reads what the older one wrote.
+/// This library reads files of redb, so redb is pinned to one release. If a newer release writes other
+/// bytes, this test fails, even if it can read the older ones.
 #[test]
 fn redb_writes_known_bytes() {
     let rows = |from: u16, bytes| (from..from + 100).map(|n| (n, bytes)).collect();
@@ -224,17 +224,17 @@ proptest! {
             let mut damaged = file.1.clone();
             *place.get_mut(&mut damaged) ^= 1 << bit;
             if damaged[9] != file.1[9] {
-                // The commit before, perhaps: that shows by the mark.
+                // It may be the previous commit, which the mark shows.
                 continue;
             }
             let (rows, flaws) = read_all(&SimDisk::of([(Name::Catalog, damaged)]));
-            // What is wrong with the header is an error at once.
+            // A damaged header is an error at once.
             prop_assert!(flaws > 0 || rows.is_err() || rows.is_ok_and(|rows| rows == expected));
         }
     }
 }
 
-/// The rows of three kinds.
+/// Rows of three kinds.
 type ScannedRows = [Vec<(Vec<u8>, Vec<u8>)>; 3];
 
 const KINDS: [Widths; 3] = [
@@ -243,8 +243,8 @@ const KINDS: [Widths; 3] = [
     Widths { key: Some(12), value: None },
 ];
 
-/// The rows of each kind in a file that has no header any more, whatever pages they are in; the names
-/// of tables with the checksums of their roots; the checksums of pages, and of their children.
+/// The rows of each kind in a file without a header, in whatever pages they are; the names of tables
+/// with the checksums of their roots; the checksums of pages and of their children.
 struct Headless {
     rows: ScannedRows,
     roots: Vec<(String, Option<u128>)>,
@@ -281,8 +281,8 @@ fn headless(disk: &SimDisk) -> Headless {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// What redb's layout is relied on for without a header: if another version of redb has another
-    /// one, this fails.
+    /// The layout that the scan without a header relies on: if another version of redb has another
+    /// layout, this test fails.
     #[test]
     fn headless_scan_reads_what_redb_writes(changes in changes(), closed in any::<bool>()) {
         let (disk, expected) = database(&changes, closed);
@@ -318,7 +318,7 @@ proptest! {
             file[from..from + 64].copy_from_slice(&start);
             file[from] = kind;
             if at.is_multiple_of(2) {
-                // As few rows as may fit.
+                // The smallest possible number of rows.
                 file[from + 3] = 0;
                 file[from + 6..from + 8].fill(0);
             }

@@ -31,7 +31,7 @@ fn file(disk: &SimDisk, name: Name) -> Option<Vec<u8>> {
     disk.contents().into_iter().find(|(other, _)| *other == name).map(|(_, content)| content)
 }
 
-/// What stands in a file after crashes, every state once.
+/// The contents of a file after crashes, each state once.
 fn states(disk: &SimDisk, name: Name) -> BTreeSet<Option<Vec<u8>>> {
     crashes(disk).map(|crashed| file(&crashed, name)).collect()
 }

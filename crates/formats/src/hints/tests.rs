@@ -287,7 +287,7 @@ fn custom_entities_are_not_expanded() {
     let found = hints(file);
     assert_eq!((found.len(), &found[0], &found[2]), (3, &hint("x:1", 0), &hint("x:9", 0)));
     assert!(found[1].0.ends_with("refers to an entity of the document type"), "{found:?}");
-    // It may declare this name as anything.
+    // It may declare this name with any value.
     let link = "<entry><link href='x:&eacute;'/><updated>1970</updated></entry>";
     for file in [
         format!("{bomb}<urlset>{}</urlset>", record("x:&eacute;")),

@@ -1,4 +1,4 @@
-//! Rows are copied with all their columns, and no others.
+//! Tests that rows are copied with all their columns.
 
 use parquet::basic::Compression;
 use parquet::data_type::{
@@ -26,7 +26,7 @@ message corpus {
         OPTIONAL GROUP element (LIST) { REPEATED GROUP list { OPTIONAL INT32 element; } } } }
 }";
 
-/// A file of these groups, packed in this way.
+/// A file with these row groups, compressed in this way.
 fn corpus(groups: &[u32], packed: Compression) -> Vec<u8> {
     let mut bytes = Vec::new();
     let said = KeyValue::new("ARROW:schema".to_owned(), "schema".to_owned());
@@ -99,13 +99,13 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-/// All rows, as they are shown.
+/// All rows, in their printed form.
 fn rows(bytes: &[u8]) -> Vec<String> {
     let reader = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).unwrap();
     reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }
 
-/// A copy with the rows for which this is true.
+/// A copy with the rows for which `is_kept` is true.
 fn copied(bytes: &[u8], is_kept: impl Fn(usize) -> bool) -> Result<Vec<u8>, CopyError> {
     let mut out = Vec::new();
     let mut copying = Copying::begin(file(bytes), &mut out, false)?;
@@ -146,7 +146,7 @@ fn copy_keeps_compression_and_metadata() {
         let bytes = copied(&corpus(&[100, 100], packed), |row| row > 150).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
         let metadata = reader.metadata();
-        // What is empty is no group.
+        // An empty row group is left out.
         assert_eq!(metadata.num_row_groups(), 1);
         assert!(
             metadata.row_group(0).columns().iter().all(|column| column.compression() == packed)

@@ -1,4 +1,4 @@
-//! A page at any operation, against the fold of what came.
+//! Compares a page at any operation with the fold of all earlier operations.
 
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ proptest! {
         prop_assert_eq!(page.head(), page.head_at(u64::MAX));
     }
 
-    /// In long runs of one visit, too, with what is restated of it and what was given in between.
+    /// Also with long runs of one visit, and restatements and properties in between.
     #[test]
     fn change_history_follows_from_operations_with_any_checkpoints(
         came in prop::collection::vec((0u8..12, 0u64..4, 0u8..40), 1..300),
@@ -88,7 +88,7 @@ proptest! {
         let (mut all, mut time) = (Vec::new(), 0);
         let (mut courses, mut sequence) = (Vec::new(), 0);
         for (what, print, step) in came {
-            // Mostly the time of the entry before.
+            // Mostly at the time of the previous entry.
             time += i64::from(step.saturating_sub(35));
             let late = if is_late == 0 && step == 0 { 3 } else { 0 };
             let (time, digest) = (time - late, (print > 1).then_some(Digest([9; 16])));
@@ -106,7 +106,7 @@ proptest! {
                 0 | 1 => visit(Seen::Failed),
                 2 | 3 => Entry::Property(PropertyEntry { time: Time(time), property: Property::Weight(Weight::ONE) }),
                 4..8 => {
-                    // Mostly of the last visit that saw content.
+                    // Mostly of the last visit with content.
                     let seen = |entry: &&Entry| entry.is_visit() && entry.content().is_some();
                     let skipped = usize::from(is_late == 0 && step == 1);
                     let of = all.iter().rev().filter(seen).nth(skipped);

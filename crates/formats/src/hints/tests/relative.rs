@@ -120,7 +120,7 @@ fn feed_links_are_the_default_base() {
     assert_eq!(feed(" xml:base='/b/'", &format!("{itself}{links}")), ["http://e.example/b/p"]);
     let found = feed("", &format!("{itself}{}", entry("", "<link href=''/>")));
     assert!(found[0].ends_with("the URL is empty!"), "{found:?}");
-    // The next document knows nothing of them.
+    // The next document does not inherit them.
     let one = format!("<feed>{itself}{links}</feed>");
     let found = urls(hints(format!("{one}<feed>{links}</feed>")));
     assert_eq!((found.len(), found[1].ends_with('!')), (2, true));
@@ -205,7 +205,7 @@ fn invalid_base_breaks_only_relative_links() {
         let found = urls(hints(format!("{before}<feed xml:base='{base}'>{content}</feed>")));
         assert_eq!((found.len(), found[1].as_str()), (2, "x:1"), "{base}");
         assert!(found[0].ends_with("p: the URL is not absolute!"), "{found:?}");
-        // One in it that is absolute does not need it.
+        // An absolute URL in it does not need the base.
         let inner = entry(" xml:base='http://i.example/'", "<link href='p'/>");
         assert_eq!(feed(&format!(" xml:base='{base}'"), &inner), ["http://i.example/p"]);
     }

@@ -150,7 +150,7 @@ fn record_truncated_by_length_is_the_page() {
         assert_eq!(texts(&read(page("response", "http://a/", &more, block))), [found], "{why}");
         let more = format!("{more}\r\nContent-Type: text/plain");
         assert_eq!(texts(&read(page("resource", "http://a/", &more, "text"))), [found], "{why}");
-        // An error has no content that could be cut.
+        // An error has no content that could be truncated.
         let gone = "HTTP/1.1 404 X\r\nContent-Length: 99\r\n\r\nsorry";
         assert_eq!(texts(&read(page("response", "http://a/", &more, gone))), ["gone"], "{why}");
     }
@@ -208,7 +208,7 @@ fn shared_identifiers_do_not_mix_exchanges() {
         exchange(kind, &format!("http://a{path}"), ids, &block)
     };
     // Identifiers of the requests and the responses: all name one record; all have one identifier; all
-    // are null; each request names its response, and a third record as well.
+    // are null; each request names its response and a third record as well.
     for ids in [
         [["q1", "w"], ["r1", "w"], ["q2", "w"], ["r2", "w"]],
         [["q1", "r"], ["r", ""], ["q2", "r"], ["r", ""]],
@@ -228,7 +228,7 @@ fn shared_identifiers_do_not_mix_exchanges() {
             assert_eq!(found, ["/get", "answer to POST"], "{ids:?} {order:?}");
         }
     }
-    // With equal URLs, the record that is named comes first.
+    // With equal URLs, the named record comes first.
     let more = |own: &str, first: &str| {
         format!(
             "\r\nWARC-Record-ID: <urn:uuid:{own}>\r\nWARC-Concurrent-To: <urn:uuid:{first}>\
