@@ -21,8 +21,8 @@ fn found(store: &Store, asked: &AliasQuery) -> (Aliases, Vec<AliasSite>) {
     (summary.unwrap(), sites)
 }
 
-/// Pages of a thousand hosts, each with one rule that nearly all of its twenty pairs obey, and one that
-/// fewer do.
+/// Pages of a thousand hosts. Each host has one rule that nearly all of its twenty pairs obey, and one
+/// that fewer obey.
 #[test]
 fn planted_rules_above_the_ratio_are_found_and_no_others() {
     const PAIRS: u64 = 20;
@@ -37,7 +37,7 @@ fn planted_rules_above_the_ratio_are_found_and_no_others() {
         ("slash", Some("without")),
         ("case", None),
     ];
-    // A page, and another one that a rule makes it of.
+    // A page, and its other URL by a rule.
     let pair = |kind: usize, host: &str, page: u64| {
         let plain = format!("https://{host}/p{page}");
         let other = match kinds[kind] {
@@ -56,7 +56,7 @@ fn planted_rules_above_the_ratio_are_found_and_no_others() {
     let (mut pages, mut planted) = (Vec::new(), Vec::new());
     for host in 0..1000_usize {
         let name = format!("h{host}.example");
-        // In the first half of the pages one rule, in the second another one.
+        // One rule in the first half of the pages, another one in the second half.
         let (holds, fails) = (host % kinds.len(), (host / kinds.len() + 1 + host) % kinds.len());
         if holds == fails {
             continue;
@@ -69,7 +69,7 @@ fn planted_rules_above_the_ratio_are_found_and_no_others() {
                 pages.extend([(one, content), (other, content ^ far)]);
             }
         }
-        // Where more pages have a slash at their end than not, that is what the rule is for.
+        // If more pages have a trailing slash than not, the rule adds slashes.
         let is_with = (kinds[holds].0, kinds[fails].0) == ("slash", "index");
         planted.push((name, if is_with { ("slash", Some("with")) } else { kinds[holds] }));
     }
@@ -92,7 +92,7 @@ fn planted_rules_above_the_ratio_are_found_and_no_others() {
     planted.sort_unstable();
     let other = rules.iter().zip(&planted).find(|(found, planted)| found != planted);
     assert_eq!((rules.len(), other), (planted.len(), None));
-    // All that there is, below the share as well.
+    // All rules, including those below the ratio.
     let (_, all) = found(&store, &AliasQuery::default().k(3).all(true));
     let held = |site: &AliasSite| site.rules.iter().filter(|count| count.holds).count();
     assert!(all.iter().all(|site| site.rules.len() == 2 && held(site) == 1));
@@ -116,7 +116,7 @@ fn no_aliases_are_reported_where_there_are_none() {
     assert!(matches!(refused, Err(Error::Cancelled)));
 }
 
-/// A sample has of each rule the groups that a hash draws: no other ones, and each as it is among all.
+/// A sample has some groups of each rule, selected by a hash, each as in the exact result.
 #[test]
 fn sampled_site_reports_a_subset_of_the_exact_groups() {
     let store = store();
@@ -140,7 +140,7 @@ fn sampled_site_reports_a_subset_of_the_exact_groups() {
         assert_eq!((&of_all.rule, of_some.near), (&of_some.rule, of_some.pairs));
         let estimated = of_some.pairs as f64 / some.sampled;
         assert!((estimated / of_all.pairs as f64 - 1.0).abs() < 0.2, "{estimated}");
-        // A group is whole: of two visitors both, or none.
+        // A group is complete: both visitors, or none.
         if of_some.rule.kind() == "parameter" {
             assert_eq!(of_some.pairs % 2, 0);
         }

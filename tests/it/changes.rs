@@ -1,4 +1,4 @@
-//! What a page's visits tell about how it changes: each row of the table, and any histories against a
+//! How visits show that a page changes: each row of the table, and arbitrary histories compared with a
 //! list of all comparisons.
 
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ fn visits(seen: &[Seen]) -> Vec<Entry> {
     (0..).step_by(1000).zip(seen).map(visit).map(Entry::Visit).collect()
 }
 
-/// What the last of these visits found.
+/// The result of the last of these visits.
 fn found(seen: &[Seen]) -> Option<Found> {
     let epochs = epochs(Role::Both);
     let (all, before) = (visits(seen), visits(&seen[..seen.len() - 1]));
@@ -71,7 +71,7 @@ fn contents_are_compared_by_digest_and_distance() {
     assert_eq!(found(&[seen(0, 1), seen(3, 2)]), Some(Found::Unchanged));
     assert_eq!(found(&[seen(0, 0), seen(3, 0)]), Some(Found::Unchanged));
     assert_eq!(found(&[seen(0, 1), seen(4, 2)]), Some(Found::Changed(Some(4))));
-    // Each time a bit more is no change, but for the first and the last.
+    // One more bit each time is no change, except between the first and the last.
     let slowly: Vec<Seen> = (0..20).map(|bits| seen(bits, 0)).collect();
     assert_eq!(Changes::of(&visits(&slowly), &epochs(Role::Both)).changes(), 0);
 }
@@ -128,7 +128,7 @@ fn gone_and_returning_pages_count_as_changes() {
     assert_eq!(found(&[a, Seen::Gone, a]), Some(Found::Returned(Some(0))));
     assert_eq!(found(&[a, Seen::Gone, b]), Some(Found::Changed(Some(30))));
     assert_eq!(found(&[Seen::Gone, a]), Some(Found::Changed(None)));
-    // What failed is passed over.
+    // Failed visits are skipped.
     assert_eq!(found(&[a, Seen::Failed]), None);
     assert_eq!(found(&[a, Seen::Failed, b]), Some(Found::Changed(Some(30))));
     let changes = Changes::of(&visits(&[a, Seen::Failed, a]), &epochs(Role::Both));
@@ -161,7 +161,7 @@ fn visits_at_one_time_count_once() {
     assert_eq!(Changes::of(&entries, &epochs(Role::Both)).comparisons(), 1);
 }
 
-/// Two visits of one time and digest are two entries, and what is restated of the content is restated of
+/// Two visits with one time and digest are two entries, and a restatement of the content applies to
 /// both.
 #[test]
 fn restatement_counts_for_the_first_of_two_equal_visits() {
@@ -246,7 +246,7 @@ fn late_visits_count_in_order_before_and_after_sealing() {
     assert_ne!(before, after);
     store.merge(&Progress::default()).unwrap();
     assert_eq!(agrees(&store), after);
-    // In a record with all visits nothing more stands, and in one with many it does.
+    // A record with all visits stores nothing more; a record of many visits does.
     let many: Vec<i64> = (100..180).collect();
     observe(&many);
     store.seal().unwrap();

@@ -16,7 +16,7 @@ fn options() -> Options {
     small().merge_fanout(100).reader_grace(Duration::from_secs(600))
 }
 
-/// A store with segments, a journal, something forgotten and an epoch that has ended.
+/// A store with segments, a journal, forgotten pages and an ended epoch.
 fn source() -> (SimDisk, Store) {
     let disk = SimDisk::new();
     let store = create(&disk, options());
@@ -40,7 +40,7 @@ fn held(store: &Store) -> Model {
     dump(&store.snapshot()).unwrap()
 }
 
-/// Bytes of all files.
+/// The size of all files.
 fn bytes(disk: &SimDisk) -> u64 {
     let mut all = 0;
     disk.read_each(|_, content| all += content.len() as u64);
@@ -75,7 +75,7 @@ fn compaction_leaves_one_segment_and_frees_space_at_once() {
     assert_eq!(open(&disk, small()).history("http://b/").unwrap().len(), 1);
 }
 
-/// A prefix that is forgotten frees what its pages take.
+/// Forgetting a prefix frees the space of its pages.
 #[test]
 fn compaction_after_forget_frees_the_estimated_bytes() {
     let store = create(&SimDisk::new(), options().memtable_observations(10_000));

@@ -1,4 +1,4 @@
-//! What a server says of when a page was modified.
+//! When a page was modified, according to its server.
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
@@ -35,10 +35,10 @@ fn page_reports_the_latest_modified_date_of_its_content() {
         (&[content(1_000).modified(ms(7)), word(2_000), failed(3_000)], Some(7)),
         (&[content(1_000).modified(ms(7)), word(2_000).modified(ms(5)), gone(3_000)], Some(5)),
         (&[content(1_000), word(2_000).modified(ms(5)), word(3_000)], Some(5)),
-        // Of content that came without a date, an older one says nothing.
+        // An older date does not apply to content without a date.
         (&[content(1_000).modified(ms(7)), word(2_000).modified(ms(7)), content(3_000)], None),
         (&[word(1_000).modified(ms(7)), failed(2_000)], None),
-        // Of one time, the later.
+        // At one time, the later date wins.
         (
             &[
                 content(1_000).modified(ms(9)),

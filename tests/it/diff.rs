@@ -1,4 +1,5 @@
-//! What differs between two stores, or two times, against what a store says that observes it.
+//! Compares the differences between two stores, or two times, with the verdicts of a store that observes
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use simkeep_testing::{EPOCHS, create, digest, ms, on, small};
 
 const URLS: [&str; 3] = ["http://b.example/", "http://a.example/x", "http://a.example/y"];
 
-/// What a page may be seen as.
+/// The states of a page.
 #[derive(Clone, Copy, Debug)]
 struct Saw {
     page: usize,
@@ -50,7 +51,7 @@ fn saw() -> impl Strategy<Value = Saw> {
         .prop_map(|(page, time, seen, failed, weight)| Saw { page, time, seen, failed, weight })
 }
 
-/// A store that has these, its second epoch on the role.
+/// A store with these visits, whose second epoch has this role.
 fn store(all: &[Saw], role: Role) -> Store {
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
     store.register_epoch(EPOCHS[1], role).unwrap();
@@ -76,7 +77,7 @@ fn version(entries: &[Entry]) -> Option<Visit> {
     visits().rfind(saw).filter(|_| last.seen != Seen::Gone).copied()
 }
 
-/// What a store that has the entries of before says of what is in force after.
+/// The verdict of a store with the entries of `before` on the content in force in `after`.
 fn expected(url: &str, before: &[Entry], after: &[Entry], role: Role) -> Option<(Verdict, f64)> {
     let Some(visit) = version(after) else {
         return version(before).map(|_| (Verdict::Gone, 0.0));
@@ -145,7 +146,7 @@ proptest! {
         prop_assert_eq!(diff, all_expected((&old, i64::MAX), (&new, i64::MAX), role));
         let diff = rows(Diff::between(&new, ms(since), ms(until), None));
         prop_assert_eq!(diff, all_expected((&new, since.min(until)), (&new, until), role));
-        // Exactly, it is the entries.
+        // The exact diff lists the entries.
         let all = |snapshot: &Snapshot| -> BTreeSet<(String, Entry)> {
             let all = snapshot.observations(None).map(|observation| observation.unwrap());
             all.map(|(url, entry)| (url.to_string(), entry)).collect()

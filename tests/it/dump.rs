@@ -1,4 +1,4 @@
-//! The bytes of a segment with their meanings: all of them, once, whatever is damaged.
+//! The bytes of a segment with their meanings: all of them, once, with any damage.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use simkeep::{Digest, Epoch, Observation, Options, Reader, Store};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{EPOCHS, choice, ms, request, small};
 
-/// What is printed of a segment.
+/// The printed lines of a segment.
 fn dump(store: &Path, id: u64, asked: &DumpQuery) -> Vec<DumpLine> {
     let (reader, mut lines) = (Reader::open(store).unwrap(), Vec::new());
     let there = asked.run(&reader.snapshot(), id, |line| {
@@ -36,7 +36,7 @@ fn check_all(lines: &[DumpLine], bytes: &[u8]) {
     assert_eq!(at, bytes.len() as u64);
 }
 
-/// A store of a few pages with long histories of everything that there is, in one segment.
+/// A store of a few pages with long histories of every kind, in one segment.
 fn histories(path: &Path, seed: u64) -> u64 {
     let store = Store::create(path, small().memtable_observations(1 << 20)).unwrap();
     store.register_epoch(EPOCHS[1], simkeep::Role::Both).unwrap();
@@ -156,12 +156,12 @@ fn dump_marks_damage_and_decodes_the_rest() {
         for round in 0..tries(&sound, 300) {
             tried += 1;
             let mut bytes = sound.clone();
-            // Half of the flips are where the pages are.
+            // Half of the flips are in the pages section.
             let most = if round % 2 == 0 { sound.len() } else { sound.len() / 4 };
             let at = choice(most as u64);
             bytes[usize::try_from(at).unwrap()] ^= 1 << choice(8);
             std::fs::write(file(&path, id), &bytes).unwrap();
-            // What makes a segment live is checked when the store is opened.
+            // The parts that make a segment live are checked when the store is opened.
             let Ok(reader) = Reader::open(&path) else { continue };
             drop(reader);
             let lines = dump(&path, id, &DumpQuery::all());
@@ -170,7 +170,7 @@ fn dump_marks_damage_and_decodes_the_rest() {
             let damaged = lines.iter().find(has).unwrap();
             let is_sum = damaged.meaning.starts_with("block ") && damaged.len == 4;
             assert!(damaged.damaged || is_sum, "byte {at:04x}: {damaged}");
-            // All lines but those of some blocks are as they were.
+            // All lines but those of some blocks are unchanged.
             let same =
                 |line: &&DumpLine| all.binary_search_by_key(&line.offset, |l| l.offset).is_ok();
             let others: u64 = lines.iter().filter(|line| !same(line)).map(|line| line.len).sum();

@@ -1,4 +1,4 @@
-//! The examples run, and print what they should. `cargo test` builds them with the tests.
+//! The examples run, and print the expected output. `cargo test` builds them with the tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::process::Command;
 
 use simkeep_testing::in_repository;
 
-/// What an example prints, line by line.
+/// The output of an example, line by line.
 fn lines(example: &str) -> Vec<String> {
     lines_in(Path::new("."), example)
 }
 
-/// What an example prints that runs in this folder.
+/// The output of an example that runs in this folder.
 fn lines_in(folder: &Path, example: &str) -> Vec<String> {
     let tests = std::env::current_exe().unwrap();
     let target: PathBuf = tests.ancestors().nth(2).unwrap().into();

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use simkeep::fingerprint::{Counted, IMatch, Lexicon, Ratio, Recipe};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
-/// Documents that have the words from `w` with their own number on: one has all, and one the last.
+/// Documents that have the words from `w` plus their own number on: the first has all, and the last has
+/// one.
 const DOCUMENTS: u32 = 50;
 
 fn counted() -> Counted {
@@ -16,7 +17,7 @@ fn counted() -> Counted {
     counted
 }
 
-/// The digest of this number of a text of such words.
+/// The digest with this number of a text of such words.
 fn expected(words: &[u32], percent: (u32, u32), number: u64) -> Option<u128> {
     let all = f64::from(DOCUMENTS);
     let rarity = |n: u32| 100.0 * ((all / f64::from(n + 1)).ln() / all.ln());
@@ -37,7 +38,7 @@ proptest! {
     fn digests_match_the_definition(
         words in prop::collection::vec(0..DOCUMENTS + 5, 0..40),
         others in prop::collection::vec(0..DOCUMENTS + 5, 0..5),
-        // Between these no word has a rarity to which rounding could matter.
+        // Between these, no word has a rarity that rounding could affect.
         percent in (prop::sample::select(vec![0, 5, 20]), prop::sample::select(vec![30, 70, 100])),
     ) {
         let counted = counted();

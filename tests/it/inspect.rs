@@ -1,4 +1,4 @@
-//! What inspection reports of a store is what the slowest possible search finds in it.
+//! Compares the figures of inspection with an exhaustive search.
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
@@ -28,7 +28,7 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     }
 }
 
-/// A store in several parts, of which some pages are forgotten.
+/// A store in several parts, some of whose pages are forgotten.
 fn store(choose: &mut impl FnMut(u64) -> u64) -> Store {
     let store = create(&SimDisk::new(), small());
     for _ in 0..80 {
@@ -115,7 +115,7 @@ fn check_overview(store: &Store, view: &Snapshot) {
     let census = Census::of(view, &Progress::default()).unwrap();
     let states = (overview.in_force, overview.gone, overview.never);
     assert_eq!(states, (census.in_force, census.gone, census.never));
-    // What was forgotten may count still.
+    // Forgotten pages may still be counted.
     assert!(overview.first <= census.first && overview.last >= census.last);
     assert!(census.first.is_none() || overview.first.is_some());
     let ids: Vec<u64> = overview.segments.iter().map(|segment| segment.id).collect();
@@ -143,7 +143,7 @@ fn check_traces(view: &Snapshot) {
         let Some(trace) = trace else { continue };
         assert_eq!(trace.history, view.history(url).unwrap());
         let entries: usize = trace.records.iter().map(|record| record.entries).sum();
-        // An entry that is observed again may be in two records.
+        // An entry that is observed twice may be in two records.
         assert!(entries >= trace.history.len());
         let (last, others) = trace.records.split_last().unwrap();
         assert!(last.is_first || trace.records.len() > 1 || !trace.history.is_empty());
@@ -186,7 +186,7 @@ fn inspection_matches_the_contents() {
     }
 }
 
-/// A snapshot does not change, and neither does what is counted of it.
+/// A snapshot does not change, and neither do its figures.
 #[test]
 fn census_of_a_snapshot_ignores_later_pages() {
     let store = create(&SimDisk::new(), small());
@@ -207,7 +207,7 @@ fn census_can_be_cancelled() {
     assert!(matches!(Census::of(&store.snapshot(), &progress), Err(Error::Cancelled)));
 }
 
-/// Of hosts at equal distances the shares are about right.
+/// The ratios of evenly distributed hosts are about right.
 #[test]
 fn large_hosts_are_named_with_their_ratio() {
     let store = create(&SimDisk::new(), simkeep::Options::default());
@@ -234,7 +234,7 @@ fn large_hosts_are_named_with_their_ratio() {
     );
 }
 
-/// What an operation that is not sealed does to the numbers of a store, its reader sees, too.
+/// A reader includes the effect of unsealed operations on the figures of a store.
 #[test]
 fn reader_counts_match_the_store() {
     let disk = SimDisk::new();

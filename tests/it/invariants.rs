@@ -1,8 +1,7 @@
-//! What a store does when an invariant of its own is broken. None is: these tests pass when no call
-//! meets a bug, and are there for bugs that are planted (see `tests/planted`). If one is met, they fail
-//! with what the store says of it, after they have seen that it is poisoned: nothing more is accepted,
-//! acknowledged or read, nobody waits for ever, and what was acknowledged before is there when the store
-//! is opened again.
+//! What a store does when one of its own invariants is broken. These tests pass when no call meets a
+//! bug, and are there for planted bugs (see `tests/planted`). If a bug is met, they check that the store
+//! is poisoned, and then fail with its report: nothing more is accepted, acknowledged or read, no thread
+//! waits forever, and acknowledged operations are there when the store is opened again.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +25,7 @@ fn seen(page: u64) -> (String, u64) {
     (url(page), 0x1234_5678_9abc_0000 | (page % 8))
 }
 
-/// Pages are observed, each acknowledged when this returns.
+/// Observes pages, each acknowledged on return.
 fn observe(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
     let seen: Vec<(String, u64)> = pages.map(seen).collect();
     let observations: Vec<Observation<'_>> = seen
@@ -48,7 +47,7 @@ fn load(store: &Store, pages: std::ops::Range<u64>) -> Result<()> {
     store.load(observations, LoadOptions::default()).map(drop)
 }
 
-/// The cause, if a call says that the store is poisoned.
+/// The cause, if a call reports that the store is poisoned.
 fn cause_of<T>(what: &str, called: Result<T>) -> Error {
     match called {
         Err(Error::Poisoned(cause)) => (*cause).clone(),
@@ -57,7 +56,7 @@ fn cause_of<T>(what: &str, called: Result<T>) -> Error {
     }
 }
 
-/// Every call of a store that met a bug says which.
+/// Asserts that every call of a store that met a bug reports the bug.
 fn is_poisoned(store: &Store) -> Error {
     let one = Observation::gone("https://another.example/", ms(5));
     let cause = cause_of("observe", store.observe(one));
@@ -126,7 +125,7 @@ fn is_poisoned(store: &Store) -> Error {
     cause
 }
 
-/// Calls go on until one meets a bug. `acknowledged` pages are there whatever happens.
+/// Calls the store until it meets a bug. The `acknowledged` pages survive in any case.
 fn call(disk: &SimDisk, store: Store, acknowledged: &AtomicU64, calls: &[(&str, &Call<'_>)]) {
     for (what, call) in calls {
         let error = match catch_unwind(AssertUnwindSafe(|| call(&store))) {
@@ -135,7 +134,7 @@ fn call(disk: &SimDisk, store: Store, acknowledged: &AtomicU64, calls: &[(&str, 
             Err(_) => "it panicked".to_owned(),
         };
         let cause = is_poisoned(&store);
-        // That fails unless all that was applied is durable.
+        // This fails unless all applied operations are durable.
         let _ = store.close();
         let store = open(disk, small());
         let pages = store.snapshot().scan(None).map(Result::unwrap).count() as u64;
@@ -202,7 +201,7 @@ fn no_thread_waits_for_one_that_met_a_bug() {
     let options = small().memtable_observations(16).background(true);
     let store = create(&disk, options);
     let acknowledged = Arc::new(AtomicU64::new(0));
-    // Each has pages of its own; who fails stops.
+    // Each thread has its own pages; a thread that fails stops.
     let one = |own: u64| {
         let (store, acknowledged) = (store.clone(), Arc::clone(&acknowledged));
         thread::spawn(move || {

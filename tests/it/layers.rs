@@ -1,4 +1,5 @@
-//! The modules of the library use each other in one direction: that of the table in ARCHITECTURE.md.
+//! The modules of the library depend on each other in one direction: that of the table in
+//! ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,10 +7,11 @@ use std::path::Path;
 
 use simkeep_testing::in_repository;
 
-/// A module, such as `engine::write`, as a path of names. That of `lib.rs` is empty.
+/// A module, such as `engine::write`, as a path of names. The path of `lib.rs` is empty.
 type Module = Vec<String>;
 
-/// The modules in the table of ARCHITECTURE.md, from the bottom up. Modules in one row know each other.
+/// The modules in the table of ARCHITECTURE.md, from the bottom up. Modules in one row may use each
+/// other.
 fn declared(architecture: &str) -> BTreeMap<String, usize> {
     let table = architecture.split("\n## Modules\n").nth(1).expect("there is a section on modules");
     let rows = table.lines().skip_while(|line| !line.starts_with("| `"));
@@ -22,8 +24,8 @@ fn declared(architecture: &str) -> BTreeMap<String, usize> {
     names.filter(|(name, _)| !name.is_empty()).collect()
 }
 
-/// All source files of the library but those of tests: their modules, and what they say outside of
-/// comments, strings and tests.
+/// All source files of the library except tests: their modules, and their code without comments and
+/// strings.
 fn sources(folder: &Path) -> BTreeMap<Module, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![(folder.to_owned(), Module::new())];
@@ -58,7 +60,8 @@ fn code(text: &str) -> String {
             code.push('\n');
             continue;
         }
-        // What is only there for tests: to the end of a statement, or to the brace that closes a block.
+        // Items that are only compiled for tests: to the end of a statement, or to the brace that closes
+        // a block.
         let mut item = lines.by_ref().skip_while(|line| line.starts_with("#["));
         if item.next().is_some_and(|line| !line.ends_with(';') && !line.ends_with('}')) {
             item.find(|line| line.starts_with(['}', ')']) || line.starts_with("};"));
@@ -136,14 +139,14 @@ fn expand<'c>(before: &[String], rest: &'c str, found: &mut Vec<Vec<String>>) ->
         return expand(&path, rest, found);
     }
     found.push(path);
-    // A name of its own in this file.
+    // A name defined in this file.
     let alias = rest
         .strip_prefix(" as ")
         .map(|rest| rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'));
     alias.unwrap_or(rest)
 }
 
-/// The module of a path that a module names; what is no module of it is dropped.
+/// The module of a path in a module; a path that leaves the library is dropped.
 fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Module {
     let (mut at, mut rest) = (of.clone(), path);
     if let Some(("crate", after)) = rest.split_first().map(|(word, after)| (&word[..], after)) {
@@ -163,8 +166,7 @@ fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Modu
     at
 }
 
-/// What is wrong with the modules: uses upwards, of what lib.rs exports again, and cycles between
-/// folders.
+/// The faults of the modules: upward uses, uses of re-exports of lib.rs, and cycles between folders.
 fn faults(order: &BTreeMap<String, usize>, all: &BTreeMap<Module, String>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut uses: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
@@ -211,7 +213,7 @@ fn cycles(
             edges.entry(user).or_default().insert(used);
         }
     }
-    // All that a folder reaches.
+    // All folders that a folder reaches.
     let reach = |from: &[String]| {
         let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
         while let Some(next) = left.pop() {

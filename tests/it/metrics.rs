@@ -51,7 +51,7 @@ fn each_verdict_is_counted() {
     for (n, (visit, verdict)) in visits.into_iter().enumerate() {
         let counter = name("simkeep_observations_total", &format!("verdict={verdict}"));
         assert_eq!(recording.count(&counter), 0, "{verdict}");
-        // By one call or the other.
+        // By one call or by the other.
         if n % 2 == 0 {
             store.observe(visit).unwrap();
         } else {

@@ -23,7 +23,7 @@ fn expected(features: &[u64]) -> u64 {
     (0..64).filter(|_| !sorted.is_empty()).map(|bin| splitmix(*filled(bin)) & 1 << bin).sum()
 }
 
-/// The hashes of all runs of `n` words; of fewer words, of all of them.
+/// The hashes of all runs of `n` words, or of all words if there are fewer.
 fn runs(words: &[String], n: usize) -> Vec<u64> {
     let hashes: Vec<u64> = words.iter().map(|word| xxh3_64(word.as_bytes())).collect();
     let of = |run: &[u64]| match run {

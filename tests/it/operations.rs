@@ -1,4 +1,4 @@
-//! The operations of the journal are those that were acknowledged, with the verdicts that were given.
+//! The operations of the journal are the acknowledged ones, with their verdicts.
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
@@ -33,7 +33,7 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     if choose(5) == 0 { visit.weight(0.5) } else { visit }
 }
 
-/// Does something, and tells what operations it should be: of some the verdict.
+/// Performs a random call, and returns the expected operations, some with their verdict.
 fn act(store: &Store, choose: &mut impl FnMut(u64) -> u64) -> Expected {
     match choose(12) {
         0 => {
@@ -70,7 +70,7 @@ fn check(expected: &Expected, found: &[LoggedOperation]) {
     };
     match (expected, &first.kind) {
         (Expected::Visit(url, visit, verdict), _) => {
-            // A weight or class that comes with a known visit is still an operation.
+            // A weight or class sent with a known visit is still an operation.
             let visits = usize::from(*verdict != Verdict::Known);
             for (at, operation) in found.iter().enumerate() {
                 let OperationKind::Entry { url: of, entry } = &operation.kind else {
@@ -127,13 +127,13 @@ fn operations_match_what_was_acknowledged() {
         assert_eq!(all(&view, 0), held);
         let ends = held.first().zip(held.last()).map(|(a, b)| a.sequence..=b.sequence);
         assert_eq!(Operations::after(&view, u64::MAX).available(), ends);
-        // A snapshot keeps its own, whatever came since.
+        // A snapshot keeps its operations, whatever follows.
         if let Some((view, held)) = early {
             assert_eq!(all(&view, 0), held);
         }
         let read = Reader::open(on(&disk)).unwrap().snapshot();
         assert_eq!(all(&read, 0), held);
-        // What is forgotten says what it was.
+        // A forget operation reports its scope.
         let states = |view: &Snapshot| {
             let overview = Overview::of(view).unwrap();
             (overview.pages, overview.in_force, overview.gone, overview.never)
@@ -142,7 +142,7 @@ fn operations_match_what_was_acknowledged() {
     }
 }
 
-/// What is restated later, right behind its visit, looks as if it had been given with it, as in a
+/// A later restatement, directly after its visit, looks as if it had been sent with the visit, as in a
 /// history.
 #[test]
 fn late_restatement_is_an_operation_of_its_own() {

@@ -1,4 +1,4 @@
-//! Where much comes together: many segments, many copies, what a crash left half sealed.
+//! Stress: many segments, many copies, and partly sealed data after a crash.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ fn many_segments_merge_into_one() {
     store.seal().unwrap();
     let segments = store.stats().unwrap().segments.len();
     assert_eq!(segments, 300);
-    // First by 128, then what came of these.
+    // First by 128, then their outputs.
     assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 300 + 3);
     let stats = store.stats().unwrap();
     assert_eq!((stats.segments.len(), stats.pages, stats.visits), (1, 70, 300));
@@ -109,7 +109,7 @@ fn many_copies_hide_no_equally_near_page() {
     for sealed in [false, true] {
         let store = Store::create(on(&SimDisk::new()), options(10_000, false)).unwrap();
         for i in 0..40 {
-            // The later in order, the earlier seen: the original is the last in SURT order.
+            // Later in order, but seen earlier: the original is the last in SURT order.
             let url = format!("http://a.example/{i:02}");
             store.observe(content(&url, 1000 - i, F, 1)).unwrap();
         }
@@ -199,7 +199,7 @@ fn constantly_visited_page_costs_no_more_than_others() {
     });
 }
 
-/// A merge of everything, of a store at rest, is as long as the store is large.
+/// A merge of a whole idle store takes long for a large store.
 #[test]
 fn idle_merge_yields_to_due_merges() {
     in_time(|| {
@@ -212,7 +212,7 @@ fn idle_merge_yields_to_due_merges() {
                 matches!(name, Some(Name::SegmentNew(_))) && kind == OpKind::Open(Access::Create);
             begins && std::thread::current().name() == Some("simkeep-merge")
         });
-        // Three segments with the same pages: not due, and a waste of space.
+        // Three segments with the same pages: a merge is not due, but would save space.
         let visit = |round: i64, pages: i64| {
             let urls: Vec<String> = (0..pages).map(|i| format!("http://a.example/{i}")).collect();
             let batch: Vec<_> = urls.iter().map(|url| Observation::gone(url, ms(round))).collect();
@@ -221,11 +221,11 @@ fn idle_merge_yields_to_due_merges() {
         };
         (0..3).for_each(|round| visit(round, 1999));
         gate.await_arrival();
-        // Work comes back, and one segment more makes a merge due.
+        // New writes arrive, and one more segment makes a merge due.
         visit(3, 10);
         gate.open();
         store.wait_idle().unwrap();
-        // All four were merged at once; had the other gone on, there were its output and the fourth.
+        // All four were merged at once; otherwise there would be its output and the fourth segment.
         let stats = store.stats().unwrap();
         assert_eq!((stats.segments.len(), stats.merge_error), (1, None));
     });

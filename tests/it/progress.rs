@@ -1,4 +1,4 @@
-//! What takes long can be watched and stopped, and leaves the store as it says.
+//! Long operations can be watched and cancelled.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use simkeep_testing::compare::dump;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{create, ms, on, small, sound};
 
-/// Enough for a merge to be asked more than once whether it is to go on.
+/// Enough pages for a merge to check more than once whether it is cancelled.
 const PAGES: u64 = 6000;
 
 fn page(n: u64) -> String {
     format!("http://a.example/{n}")
 }
 
-/// A store with three segments of as many pages.
+/// A store with three segments of the same size.
 fn segments(disk: &SimDisk) -> Store {
     let store = create(disk, small().memtable_observations(100_000));
     let epoch = store.change_epoch();
@@ -41,7 +41,7 @@ fn segments(disk: &SimDisk) -> Store {
     store
 }
 
-/// A progress that was cancelled before.
+/// A progress that is already cancelled.
 fn cancelled() -> Progress {
     let progress = Progress::default();
     progress.cancel();
@@ -114,7 +114,7 @@ fn progress_grows_to_its_total() {
     most.store(0, Ordering::Relaxed);
     store.merge(&watched).unwrap();
     whole(&watched, Stage::Merging);
-    // The end always reports that all is done. The last report before it shows how far it had come.
+    // The end always reports completion. The last report before it shows the progress so far.
     let most = most.load(Ordering::Relaxed);
     assert!(most > PAGES, "{most} of {}", 2 * PAGES);
     let pages = store.stats().unwrap().pages;

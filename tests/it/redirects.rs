@@ -1,4 +1,4 @@
-//! Pages that lead elsewhere: content without a fingerprint, whose digest names the target.
+//! Redirects: content without a fingerprint, whose digest identifies the target.
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
@@ -31,7 +31,7 @@ fn redirect_replaces_the_content_of_a_page() {
     assert!(page.content.is_some_and(|content| content.is_redirect()) && !page.gone);
     assert_eq!(store.snapshot().near(PRINT, 3).unwrap().near, []);
     assert_eq!(store.observe(content(OTHER, 21)).unwrap().copies, []);
-    // It is the same until it leads elsewhere, by whatever status.
+    // It is the same until its target changes, with any status.
     let again =
         store.observe(Observation::redirect(URL, ms(30), "https://example.com/b").status(308));
     assert_eq!(again.unwrap().verdict, Verdict::Same(SameBy::Digest));
@@ -63,7 +63,7 @@ fn redirects_to_one_target_are_not_copies() {
     assert_eq!(digests.len(), urls.len());
 }
 
-/// Sealing, merging, loading and new epochs change nothing of it, whatever the first epoch is.
+/// Sealing, merging, loading and new epochs do not change it, whatever the first epoch is.
 #[test]
 fn redirect_belongs_to_no_epoch() {
     use simkeep::fingerprint::{Fields, Ratio, Recipe};

@@ -9,7 +9,7 @@ use simkeep::{Digest, Epoch, Error, Observation, Progress, Scope, Store};
 use simkeep_testing::disks::PATIENCE;
 use simkeep_testing::{choice, ms, on, small};
 
-/// Bytes of the segments, and of everything.
+/// The bytes of the segments, and of all files.
 fn bytes(disk: &SimDisk) -> (u64, u64) {
     let (mut segments, mut all) = (0, 0);
     disk.read_each(|name, content| {
@@ -21,8 +21,8 @@ fn bytes(disk: &SimDisk) -> (u64, u64) {
     (segments, all)
 }
 
-/// Visits as a crawl makes them, in batches of 500: three of ten to new pages, the others to some
-/// that are known, and half of those find what they found before.
+/// Visits like those of a crawl, in batches of 500: three of ten to new pages, the others to known
+/// pages, half of which are unchanged.
 fn crawl(store: &Store, visits: u64, after_each_batch: impl Fn(&Store)) {
     let (mut random, mut pages) = (choice(3), 0u64);
     let mut batch: Vec<(String, u64)> = Vec::new();
@@ -62,14 +62,14 @@ fn c8_idle_store_is_little_larger_than_fully_merged() {
         crawl(&store, visits, |store| store.wait_idle().unwrap());
         store.seal().unwrap();
         let (busy, segments) = (bytes(&disk).0, store.stats().unwrap().segments.len());
-        // A crawl leaves many pages in many segments. When nothing comes any more, they are merged if
-        // that saves much.
+        // A crawl leaves many pages in many segments. When the store is idle, they are merged if that
+        // saves much.
         let since = Instant::now();
         let is_at_rest = || {
             let stats = store.stats().unwrap();
             let records: u64 = stats.segments.iter().map(|segment| segment.pages).sum();
             let merged = stats.segments.len() == 1 || records * 10 <= stats.pages * 13;
-            // Replaced files go a moment after what replaced them is live.
+            // Replaced files are removed shortly after their replacement is live.
             merged && disk.list(Dir::Segments).unwrap().len() == stats.segments.len()
         };
         while !is_at_rest() {
@@ -86,7 +86,7 @@ fn c8_idle_store_is_little_larger_than_fully_merged() {
              one; at rest {ratio:.2}"
         );
         assert!(ratio < 1.3, "{visits} visits: {ratio:.2} times");
-        // The catalog has room for two journals, and some.
+        // The catalog has space for two journals, and some more.
         let journal = all - at_rest;
         assert!(journal < 8 << 20, "{journal} bytes besides the segments");
     }
@@ -136,7 +136,7 @@ fn idle_store_without_room_to_merge_is_left_unchanged() {
     let options = small().memtable_observations(1000).merge_fanout(8);
     let options = options.background(true).seal_after(rest);
     let store = Store::create(on(&disk), options).unwrap();
-    // One segment less than are due to be merged.
+    // One segment fewer than a merge needs to be due.
     crawl(&store, 6_500, |store| store.wait_idle().unwrap());
     store.seal().unwrap();
     let (segments, all) = bytes(&disk);
@@ -176,7 +176,7 @@ fn c8_merge_does_not_start_without_room() {
     store.seal().unwrap();
     let (segments, all) = bytes(&disk);
     disk.record();
-    // It takes as much as its inputs once more, and nothing less is enough.
+    // A merge needs as much space as its inputs, and no less suffices.
     for free in [segments / 4, segments / 2 + 1, segments * 3 / 4, segments] {
         disk.set_capacity_bytes(Some(all + free));
         check_not_begun(&store, &disk);
@@ -186,7 +186,7 @@ fn c8_merge_does_not_start_without_room() {
     assert_eq!(store.stats().unwrap().segments.len(), 1);
 }
 
-/// That no merge is begun, nor anything touched.
+/// Asserts that no merge starts and nothing is changed.
 fn check_not_begun(store: &Store, disk: &SimDisk) {
     for tried in [store.wait_idle(), store.merge(&Progress::default()).map(drop)] {
         match tried {

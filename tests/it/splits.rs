@@ -1,4 +1,5 @@
-//! A store's pages in ranges for several readers: each page in one of them, and about as many in each.
+//! The pages of a store in ranges for several readers: each page is in one range, and ranges are about
+//! equally large.
 
 use simkeep::disk::SimDisk;
 use simkeep::query::PageRange;
@@ -19,7 +20,8 @@ fn urls(snapshot: &Snapshot, under: Option<&Prefix>, [from, to]: [Option<&str>; 
         .collect()
 }
 
-/// Each page in one range, in order; returns the pages of the smallest and of the largest range.
+/// Asserts that each page is in one range, in order; returns the number of pages of the smallest and of
+/// the largest range.
 fn check(snapshot: &Snapshot, under: Option<&Prefix>, count: usize) -> [usize; 2] {
     let splits = PageRange::all().under(under).split(snapshot, count).unwrap();
     assert!(splits.len() < count.max(1));
@@ -46,7 +48,7 @@ fn ranges_cover_each_page_once_and_are_balanced() {
     );
     let mut choice = choice(1);
     let mut time = 0;
-    // Three segments with some pages in common, and what is not sealed.
+    // Three segments with some common pages, and unsealed pages.
     for part in 0..4 {
         for _ in 0..3_000 {
             time += 1;
@@ -102,7 +104,7 @@ fn range_includes_its_first_url_and_excludes_its_last() {
         let between = [Some("http://a.example/a"), Some("http://b.example/a")];
         assert_eq!(urls(&snapshot, None, between), &all[1..]);
         assert_eq!(urls(&snapshot, None, [Some("urn:x"), None]), Vec::<String>::new());
-        // Of a range that reaches out of a prefix, what is under it.
+        // For a range that exceeds a prefix, the pages under the prefix.
         let prefix = Prefix::parse("a.example").unwrap();
         let beyond = [Some("http://0.example/"), Some("http://b.example/")];
         assert_eq!(urls(&snapshot, Some(&prefix), beyond), &all[..2]);
@@ -134,7 +136,7 @@ fn bounded_range_is_split_within_its_bounds() {
     let pages: Vec<_> = pages.collect();
     assert_eq!(pages.iter().sum::<usize>(), 1_000);
     assert!(pages.iter().all(|pages| (200..300).contains(pages)), "{pages:?}");
-    // Between two neighbours there is nothing to split.
+    // Between two adjacent pages there is nothing to split.
     let none = PageRange::all().start_at(&*to).end_before(&*from);
     assert!(none.split(&snapshot, 4).unwrap().is_empty());
 }

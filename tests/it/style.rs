@@ -1,4 +1,4 @@
-//! What the source itself must be: comments that stand alone, and are narrow enough.
+//! Style of the sources: doc comments that stand alone, and comment lines within the limit.
 
 use std::fs;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ fn no_doc_comment_refers_to_the_one_before() {
         let mut before = "";
         for (number, line) in text.lines().map(str::trim_start).enumerate() {
             let comment = ["/// ", "//! "].iter().find_map(|begin| line.strip_prefix(begin));
-            // Where a comment begins, and not where it goes on.
+            // At the beginning of a comment, not on its later lines.
             let begins = !before.starts_with("///") && !before.starts_with("//!");
             let leans = ["The same", "Like ", "As `"]
                 .iter()
@@ -50,7 +50,7 @@ fn comments_are_within_the_column_limit() {
         let text = fs::read_to_string(&path).unwrap();
         for (number, line) in text.lines().enumerate() {
             let comment = line.trim_start().starts_with("//");
-            // Code in the documentation has lines of its own.
+            // Code in the documentation has its own lines.
             let wide = line.chars().count() > COMMENT_COLUMNS_MAX && !line.contains('"');
             assert!(!(comment && wide), "{}:{}", path.display(), number + 1);
         }

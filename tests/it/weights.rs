@@ -1,4 +1,4 @@
-//! How important pages are: given with a visit or alone, and kept until another weight is given.
+//! The importance of pages: set with a visit or alone, and kept until another weight is set.
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
@@ -29,14 +29,14 @@ fn latest_weight_is_in_force_in_any_arrival_order() {
         weighed(50, 9.0),
         content(200).weight(2.0).into(),
         weighed(300, 0.5),
-        // Of one time the greatest.
+        // At one time, the greatest weight wins.
         weighed(300, 0.25),
         content(400).into(),
     ];
     for turned in 0..requests.len() {
         let disk = SimDisk::new();
         let store = create(&disk, small());
-        // What weighs a page comes behind one of its visits.
+        // A weight needs an earlier visit of the page.
         store.observe(content(0)).unwrap();
         let mut requests = requests;
         requests.rotate_left(turned);
@@ -76,7 +76,7 @@ fn weight_is_not_a_visit_and_needs_one() {
     assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Known);
     let stats = store.stats().unwrap();
     assert_eq!((stats.pages, stats.visits), (1, 1));
-    // What is later is judged as if there were no weight.
+    // Later operations are answered as if there were no weight.
     assert_eq!(store.observe(content(20)).unwrap().verdict.distance(), None);
     store.forget(Scope::Url(URL)).unwrap();
     assert_eq!(store.set_property(weighing).unwrap(), PropertyOutcome::Missing);

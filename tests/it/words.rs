@@ -1,11 +1,11 @@
-//! Phrases that no comment, page, help or message contains, since readers stumble over them.
+//! Phrases that no comment, page, help or message contains, since they are hard to read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use simkeep_testing::in_repository;
 
-/// Each with what to write instead.
+/// Each phrase with its replacement.
 const PHRASES: &[(&str, &str)] = &[
     ("told", "reported, printed, notified, or the specific verb"),
     ("untold", "unknown"),
@@ -28,16 +28,16 @@ const PHRASES: &[(&str, &str)] = &[
     ("whoever", "the noun"),
 ];
 
-/// How no sentence begins.
+/// A forbidden beginning of a sentence.
 const BEGINNING: &str = ". Of which";
 
-/// What may contain them: this file, and what uses the crate `heed`.
+/// Files that may contain them: this one, and users of the crate `heed`.
 const ALLOWED: &[&str] = &["tests/it/words.rs", "benches/peers"];
 
 const EXTENSIONS: &[&str] =
     &["rs", "py", "md", "toml", "h", "c", "cpp", "go", "mjs", "ksy", "scala", "pyi"];
 
-/// The texts of the repository that people read, by their paths in it.
+/// The texts of the repository that people read, by their paths.
 fn texts() -> Vec<(PathBuf, String)> {
     let root = in_repository("");
     let mut folders = vec![root.clone()];
@@ -78,7 +78,7 @@ fn flat(text: &str) -> String {
     flat
 }
 
-/// The places of a phrase: whole words, which are no parts of a name.
+/// The positions of a phrase: only whole words that are not parts of a name.
 fn places<'t>(text: &'t str, phrase: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_part = |letter: Option<char>| {
         letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')

@@ -1,4 +1,4 @@
-//! What the content of a visit is worth being processed: whether it is novel, and its priority.
+//! Whether the content of a visit is novel, and its priority for further processing.
 
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
@@ -43,7 +43,7 @@ fn visit(time: i64, seen: Seen) -> Observation<'static> {
     Observation::of(URL, Visit { time: ms(time), seen, status: None, modified: None })
 }
 
-/// What the last of these visits is worth.
+/// The novelty and priority of the last of these visits.
 fn worth(seen: &[Seen]) -> (bool, f64) {
     let store = store();
     let outcomes = (0..).zip(seen).map(|(time, seen)| store.observe(visit(time, *seen)).unwrap());
@@ -56,7 +56,7 @@ fn content_far_from_recent_versions_is_novel() {
     let novel = |seen: &[Seen]| worth(seen).0;
     let of = |bits: &[u32]| novel(&bits.iter().map(|bits| content(*bits)).collect::<Vec<_>>());
     assert!(of(&[0]) && of(&[0, 4]) && of(&[0, 20, 40]) && of(&[0, 20, 4]));
-    // Up to 3 bits are a minor change, of the version before and of any other.
+    // Up to 3 bits are a minor change, compared with the previous version and any other.
     assert!(!of(&[0, 0]) && !of(&[0, 3]) && !of(&[0, 20, 3]) && !of(&[0, 20, 40, 18]));
     assert!(!of(&[0, 20, 0]));
     // Only the last eight versions are compared, not the ninth.
@@ -86,7 +86,7 @@ fn new_digest_without_a_distance_is_novel() {
     assert!(novel(&[a, of_second(a)]) && novel(&[named(a, 1), named(of_second(a), 2)]));
     assert!(!novel(&[named(a, 1), named(of_second(a), 1)]));
     assert!(!novel(&[a, of_second(a), b]) && novel(&[a, of_second(a), content(20)]));
-    // A digest counts whatever the distance is.
+    // A digest counts with any distance.
     let far = content(40);
     assert!(!novel(&[named(a, 1), named(content(20), 2), named(far, 1)]));
 }
@@ -121,7 +121,7 @@ fn priority_is_weight_times_distance_over_32_bits() {
         assert_eq!(priority(&[content(bits), a, content(bits)]), expected, "{bits} bits");
         assert_eq!(priority(&[a, gone, content(bits)]), expected, "{bits} bits");
     }
-    // By how much is not known.
+    // The distance is unknown.
     let (one, two) = (bare(Some(digest(1))), bare(Some(digest(2))));
     for seen in [&[one, two][..], &[one, two, one], &[a, of_second(a)], &[a, one]] {
         assert_eq!(priority(seen), 1.0, "{seen:?}");
@@ -141,13 +141,13 @@ fn priority_uses_the_weight_in_force_after_the_visit() {
     assert_eq!(observe(visit(10, content(0)).weight(8.0)), 8.0);
     assert_eq!(observe(visit(20, content(16))), 4.0);
     assert_eq!(observe(visit(30, content(0)).weight(0.5)), 0.25);
-    // One of an earlier time is not in force.
+    // A weight of an earlier time is not in force.
     store.set_property(PropertyUpdate::weight(URL, ms(15), 64.0)).unwrap();
     assert_eq!(observe(visit(40, content(16))), 0.25);
     store.set_property(PropertyUpdate::weight(URL, ms(45), 64.0)).unwrap();
     store.seal().unwrap();
     assert_eq!(observe(visit(50, content(0))), 32.0);
-    // Of a time to come: it was given.
+    // A weight of a future time is in force, since it was given.
     store.set_property(PropertyUpdate::weight(URL, ms(100), 2.0)).unwrap();
     assert_eq!(observe(visit(60, content(32)).weight(5.0)), 2.0);
     for weight in [f64::from(f32::MAX), f64::from(f32::from_bits(1))] {
@@ -169,7 +169,7 @@ fn late_visit_has_no_priority_but_counts_in_later_comparisons() {
     observe(30, 20);
     for _ in 0..2 {
         store.seal().unwrap();
-        // That of a known visit is too.
+        // The priority of a known visit is too.
         assert_eq!(worth(observe(30, 20)), (Verdict::Known, false, 0.0));
         assert_eq!(worth(observe(10, 0)), (Verdict::Known, false, 0.0));
     }
@@ -199,7 +199,7 @@ fn seen() -> impl Strategy<Value = Seen> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// In the memtable, from a segment, from a journal that is read again, and in one batch.
+    /// In the memtable, from a segment, from a replayed journal, and in one batch.
     #[test]
     fn worth_does_not_depend_on_storage(
         seen in prop::collection::vec((seen(), prop::option::of(1..9_u8)), 1..14),
@@ -226,8 +226,7 @@ proptest! {
         }
     }
 
-    /// What is compared with the visit before is novel if and only if it has changed, and has not
-    /// returned.
+    /// Compared content is novel if and only if it has changed and has not returned.
     #[test]
     fn change_that_is_not_a_return_is_novel(seen in prop::collection::vec(seen(), 1..40)) {
         let store = store();

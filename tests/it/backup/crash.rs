@@ -1,4 +1,4 @@
-//! The power goes, or the disk fails, at every operation that changes a backup's disk.
+//! The power fails, or the disk fails, at every operation that changes the disk of a backup.
 
 use super::*;
 use simkeep_testing::again;
@@ -8,14 +8,14 @@ pub(crate) fn power_failure(nth: u64) -> Fault {
     Fault { strikes: Strikes::Changes, nth, kind: ErrorKind::Other, lasting: true }
 }
 
-/// States that a crash may leave.
+/// The states that a crash may leave.
 pub(crate) fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
     let mut disks = vec![disk.crash_all_kept(), disk.crash_synced_only()];
     disks.extend((0..6).map(|n| disk.crash(&mut choice(seed * 10 + n))));
     disks
 }
 
-/// How many changes a run makes on a copy of a disk.
+/// The number of changes of a run on a copy of a disk.
 fn changes(from: &SimDisk, to: &SimDisk, options: &BackupOptions) -> u64 {
     let to = to.crash_all_kept();
     let before = to.changes();
@@ -23,8 +23,8 @@ fn changes(from: &SimDisk, to: &SimDisk, options: &BackupOptions) -> u64 {
     to.changes() - before
 }
 
-/// When the power goes: at as many changes as the depth asks for, and at each of the last ones, whose
-/// order counts most.
+/// The changes at which the power fails: as many as the depth asks for, and each of the last ones, whose
+/// order matters most.
 fn moments(changes: u64) -> impl Iterator<Item = u64> {
     const LAST: u64 = 12;
     let earlier = changes.saturating_sub(LAST);
@@ -129,7 +129,7 @@ fn failed_call_or_full_disk_leaves_no_partial_backup() {
                     let to = to.crash_all_kept();
                     to.fail(Fault { strikes, nth, kind, lasting: false });
                     let Err(error) = backup(on(&from), on(&to), options.clone()) else {
-                        // A fault that strikes nothing that matters is followed by others that do.
+                        // After a fault without effect, later ones have an effect.
                         to.heal();
                         if held(&to).0 == after.0 && failed > 0 {
                             break;
@@ -146,7 +146,7 @@ fn failed_call_or_full_disk_leaves_no_partial_backup() {
                     match Reader::open(on(&to)) {
                         Err(_) => {
                             assert!(is_first, "{what}: the earlier backup is gone");
-                            // One that was made and could not be locked says nothing yet.
+                            // A lock file that was created but not locked is empty.
                             let left = names(&to);
                             assert!(
                                 left.iter().all(|name| *name == Name::Lock),

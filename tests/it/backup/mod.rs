@@ -1,4 +1,4 @@
-//! Backups: that they are the store, which directories they may go to, and what they take.
+//! Backups: they equal the store; which directories they accept, and what they cost.
 
 pub(crate) mod crash;
 mod refused;
@@ -28,7 +28,7 @@ fn back_up(from: &SimDisk, to: &SimDisk) -> Result<BackedUp> {
     backup(on(from), on(to), options())
 }
 
-/// What makes fingerprints by a table of its own.
+/// An origin with its own table.
 pub(crate) fn weighed() -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -39,7 +39,7 @@ pub(crate) fn weighed() -> Origin {
     Origin::new(recipe).table(simkeep::df::Table::open(&path).unwrap()).unwrap()
 }
 
-/// Observes what it may, in some segments and a journal.
+/// Observes visits into several segments and a journal.
 pub(crate) fn crawl(store: &Store, seed: u64, count: i64) {
     let mut choice = choice(seed);
     let all: Vec<_> = (0..count).map(|time| request(&mut choice, 12, 100 + time)).collect();
@@ -48,7 +48,7 @@ pub(crate) fn crawl(store: &Store, seed: u64, count: i64) {
     }
 }
 
-/// A store with segments, a journal, something forgotten, an epoch that has ended, and one with a table.
+/// A store with segments, a journal, forgotten pages, an ended epoch, and an epoch with a table.
 pub(crate) fn source() -> (SimDisk, Store) {
     let disk = SimDisk::new();
     let store = create(&disk, small().merge_fanout(4));
@@ -65,7 +65,7 @@ pub(crate) fn source() -> (SimDisk, Store) {
     (disk, store)
 }
 
-/// Goes on with it: some segments stay, others are merged, and the table goes.
+/// Continues with the store: some segments stay, others are merged, and the table is removed.
 pub(crate) fn go_on(store: &Store) {
     crawl(store, 2, 40);
     let weighed = store.snapshot().epochs()[3].epoch;
@@ -79,7 +79,7 @@ pub(crate) fn segments(disk: &SimDisk) -> Vec<Name> {
     names.filter(|name| matches!(name, Name::Segment(_))).collect()
 }
 
-/// What a store holds: its visits, its epochs, and what its tables are.
+/// The contents of a store: its visits, its epochs, and its tables.
 type Held = (Model, Vec<EpochInfo>, u64, Vec<(Name, Vec<u8>)>);
 
 fn held(disk: &SimDisk) -> Held {
@@ -90,7 +90,7 @@ fn held(disk: &SimDisk) -> Held {
     (model, snapshot.epochs().to_vec(), snapshot.sequence(), tables)
 }
 
-/// That it has the files of a backup, and no others, and is sound.
+/// Asserts that the directory has exactly the files of a backup, and is sound.
 fn check_files(disk: &SimDisk) {
     let mut names: Vec<Name> = disk.contents().into_iter().map(|(name, _)| name).collect();
     names.retain(|name| !matches!(name, Name::Segment(_) | Name::Df(_)));
@@ -155,7 +155,7 @@ fn later_run_adds_new_files_and_removes_old_ones() {
     assert!(kept > 0 && kept < after.len() && kept < before.len(), "{before:?} {after:?}");
     assert_eq!(second.kept.files, kept as u64);
     assert_eq!(second.linked.files, (after.len() - kept) as u64);
-    // The table went as well.
+    // The table was removed as well.
     assert_eq!(second.removed, (before.len() - kept + 1) as u64);
     assert_eq!(second.earlier, Some(first.sequence));
     let third = back_up(&from, &to).unwrap();
@@ -240,7 +240,7 @@ fn file_removed_during_the_backup_is_copied_while_open() {
         }
     });
     let done = store.backup(Arc::new(disk) as Arc<dyn Disk>, options()).unwrap();
-    // The first was about to be linked.
+    // The first file was about to be linked.
     assert_eq!(done.copied.files, segments(&to).len() as u64 - 1);
     assert_eq!(done.not_linked, None);
     assert_eq!(held(&to), whole);
@@ -250,7 +250,7 @@ fn file_removed_during_the_backup_is_copied_while_open() {
 fn catalog_is_read_again_when_its_files_are_gone() {
     let (from, store) = source();
     let (to, looked) = (SimDisk::new(), std::sync::atomic::AtomicBool::new(false));
-    // Between the catalog and its segments, these are merged.
+    // The segments are merged after the catalog is read and before the segments are read.
     let disk = HookDisk::with_reads(on(&from), move |kind, name| {
         let opens = kind == OpKind::Open(simkeep::disk::Access::Read);
         if opens
@@ -283,7 +283,7 @@ fn cancelled_backup_leaves_nothing() {
         let (stop, seen) = (progress.clone(), std::sync::atomic::AtomicU32::new(0));
         let disk = HookDisk::new(on(&to), move |did, of: Option<Name>| {
             let is_it = did == kind && (name.is_none() || of == name);
-            // Not while the directory is begun.
+            // Not while the directory is being created.
             if is_it && seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 2 {
                 stop.cancel();
             }

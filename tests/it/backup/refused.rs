@@ -1,13 +1,13 @@
-//! Directories that a backup does not go to, and stores that there is none of.
+//! Directories that a backup refuses, and stores that cannot be backed up.
 
 use super::*;
 use simkeep_testing::ms;
 
-/// Why it is no backup; and that it stays as it was.
+/// Returns why a directory is refused; asserts that it is unchanged.
 fn refused(from: &SimDisk, to: &SimDisk) -> String {
     let before = to.contents();
     let error = back_up(from, to).unwrap_err();
-    // A lock file may come where there was none, and nothing else.
+    // A lock file may be created, and nothing else.
     let mut after = to.contents();
     after.retain(|(name, _)| before.iter().any(|(other, _)| other == name));
     assert!(after == before, "{error}");
@@ -35,20 +35,20 @@ fn backup_that_was_written_to_is_refused() {
     let written = "it was opened for writing, so it is a separate store now";
     let to = SimDisk::new();
     back_up(&from, &to).unwrap();
-    // Looking at it does no harm.
+    // Reading it is harmless.
     verify(on(&to), VerifyOptions::default()).unwrap().sound().unwrap();
     Reader::open(on(&to)).unwrap();
     back_up(&from, &to).unwrap();
     let own = open(&to, small());
     own.observe(Observation::gone(URLS[0], ms(5))).unwrap();
     own.close().unwrap();
-    // Also when the store has come further.
+    // Also when the store has continued.
     crawl(&store, 5, 60);
     assert_eq!(refused(&from, &to), written);
-    // As if the disk had been too full for `SNAPSHOT`.
+    // As if `SNAPSHOT` had not fit on the disk.
     to.remove(Name::Snapshot).unwrap();
     assert_eq!(refused(&from, &to), written);
-    // So it is with a copy of the store itself, made by other means.
+    // A copy of the store made by other means is treated alike.
     store.close().unwrap();
     assert_eq!(refused(&from, &SimDisk::of(from.contents())), written);
 }
@@ -149,7 +149,7 @@ fn damaged_store_is_not_backed_up_and_earlier_backup_stays() {
         assert_eq!(names(to), left);
     }
     assert_eq!(held(&to), before);
-    // A file of the earlier one that is damaged at its end is replaced.
+    // A file of the earlier backup with a damaged end is replaced.
     let old = segments(&to)[0];
     let file = to.open(old, simkeep::disk::Access::Write).unwrap();
     let end = file.size().unwrap() - 1;
@@ -163,7 +163,7 @@ fn damaged_store_is_not_backed_up_and_earlier_backup_stays() {
     check_files(&to);
 }
 
-/// What was damaged since, wherever, is placed anew from the store, which is sound.
+/// Files damaged since are replaced from the sound store, wherever the damage is.
 #[test]
 fn damaged_file_of_an_earlier_backup_is_replaced() {
     let (from, store) = source();
@@ -172,7 +172,7 @@ fn damaged_file_of_an_earlier_backup_is_replaced() {
     back_up(&from, &to).unwrap();
     let (before, name) = (to.contents(), segments(&to)[0]);
     let file = to.open(name, simkeep::disk::Access::Write).unwrap();
-    // A byte of its first section: neither head nor trailer tell of it.
+    // A byte of its first section, which neither head nor trailer covers.
     let mut byte = [0];
     file.read_at(70, &mut byte).unwrap();
     file.write_at(70, &[!byte[0]]).unwrap();

@@ -1,4 +1,4 @@
-//! Files of another version are not called damaged; those that are damaged spoil no more than they must.
+//! Files of another version are not reported as damaged; damaged files affect no more than they must.
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::verify::{VerifyOptions, verify};
@@ -9,7 +9,7 @@ use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::{closed_sample, file, killed_sample, segments, with};
 use simkeep_testing::{create, ms, on, open, small};
 
-/// The files of a closed store with another version of one, whose checksum holds.
+/// The files of a closed store with another version in one file, whose checksum is valid.
 fn of_version(name: Name, version: u8) -> SimDisk {
     let (files, _) = closed_sample();
     let mut content = file(&files, name).to_vec();
@@ -55,7 +55,7 @@ fn catalog_of_another_version_is_not_reported_as_damaged() {
         {
             let mut settings = transaction.open_table(settings).unwrap();
             settings.insert("format", version).unwrap();
-            // The first version had none.
+            // The first version had no id.
             settings.remove("store_id").unwrap();
         }
         transaction.commit().unwrap();
@@ -86,8 +86,8 @@ fn damaged_or_missing_lock_file_is_ignored() {
     check_store(&open(&without, small()), &model);
 }
 
-/// The answer to an observation needs other pages. Where one of them cannot be read, it is not
-/// stored, and neither is what comes after it in the batch.
+/// The answer to an observation needs other pages. If one of them cannot be read, the observation is not
+/// stored, and neither are the following ones of the batch.
 #[test]
 fn observation_that_needs_a_damaged_page_is_not_stored() {
     let disk = SimDisk::new();
@@ -118,7 +118,7 @@ fn observation_that_needs_a_damaged_page_is_not_stored() {
             batch.iter().filter(|o| !store.history(o.url).unwrap_or_default().is_empty()).count()
         };
         assert_eq!(stored(&store), 0, "byte {offset}");
-        // Nor does it come with what is observed next.
+        // It is not stored with the next observation either.
         let _ = store.observe(Observation::failed(URLS[14], ms(9)));
         assert_eq!(stored(&store), 0, "byte {offset}, later");
     }

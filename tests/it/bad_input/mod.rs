@@ -1,4 +1,4 @@
-//! What is wrong is said clearly, before anything is done; what can still be read is read.
+//! Invalid input is reported clearly, before anything is done; everything readable is still read.
 
 mod files;
 mod observations;

@@ -1,4 +1,4 @@
-//! Odd URLs, times, epochs and options: served if they can be, and refused whole if not.
+//! Unusual URLs, times, epochs and options: accepted if possible, otherwise refused as a whole.
 
 use simkeep::disk::SimDisk;
 use simkeep::{
@@ -23,7 +23,7 @@ fn expect_refused(observation: Observation<'_>, is_expected: impl Fn(&Error) -> 
         }
     }
     check_store(&store, &Model::default());
-    // And it does no harm to what follows.
+    // It does not harm later operations.
     store.observe(sound).unwrap();
     store.close().unwrap();
     let mut model = Model::default();

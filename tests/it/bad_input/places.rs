@@ -1,4 +1,4 @@
-//! Places without a store, or with another's or something else in them.
+//! Paths without a store, with another store, or with other files.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A directory that may only be read.
+//! A read-only directory.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ fn read_only_copy_of_a_killed_store_is_read_unchanged() {
     let store = Store::create(&original, small()).unwrap();
     store.register_epoch(EPOCHS[1], Role::Both).unwrap();
     let model = sample(&store);
-    // Copied under the feet of its writer, between two commits: as a kill leaves it.
+    // Copied while its writer runs, between two commits, as a kill would leave it.
     let killed = dir.path().join("killed");
     copy(&original, &killed);
     store.close().unwrap();

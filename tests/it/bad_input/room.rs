@@ -1,4 +1,4 @@
-//! A disk without room for what is to be written.
+//! A full disk.
 
 use std::io::ErrorKind;
 
@@ -27,7 +27,7 @@ fn full_disk_loses_nothing_acknowledged_and_allows_reads() {
             maybe = model.clone();
             maybe.request(&request, 3);
             let done = store.write_batch(&[request]).map(drop).and_then(|()| match time % 50 {
-                // A merge that does not fit is not begun, or leaves everything as it was.
+                // A merge that does not fit does not start, or leaves everything unchanged.
                 0 => store.merge(&Progress::default()).map(drop).or_else(|e| match e {
                     Error::Io { ref source, .. } if source.kind() == ErrorKind::StorageFull => {
                         Ok(())
@@ -51,13 +51,13 @@ fn full_disk_loses_nothing_acknowledged_and_allows_reads() {
         let states = [model, maybe];
         let found = dump(&store.snapshot()).unwrap();
         assert!(states.contains(&found), "{what}: reading on");
-        // Refused, and said why, until there is room and the store is opened again.
+        // Refused with the reason, until there is space and the store is opened again.
         match store.observe(Observation::gone(URLS[0], ms(0))) {
             Err(Error::Poisoned(cause)) => assert!(matches!(*cause, Error::Io { .. }), "{what}"),
             other => panic!("{what}: {other:?}"),
         }
         drop(store.close());
-        // Still full: opening, reading and closing take no room.
+        // Still full: opening, reading and closing need no space.
         for disk in [disk.clone(), disk.crash_synced_only()] {
             let reader = Reader::open(on(&disk)).unwrap();
             let found = dump(&reader.snapshot()).unwrap();

@@ -1,4 +1,4 @@
-//! What a store holds after loads, also of what it had, had forgotten, or what another store holds.
+//! The contents of a store after loads, with earlier and forgotten pages, and from another store.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(400)).unwrap()))]
 
-    /// In any split, with some observed before and after, and some forgotten in between.
+    /// Split in any way, with observations before and after, and forgetting in between.
     #[test]
     fn load_equals_observing_the_same_visits(
         steps in prop::collection::vec(step(), 1..10),
@@ -122,7 +122,7 @@ fn load_in_little_memory_merges_in_levels() {
     assert!(dump(&other.snapshot()).unwrap() == model);
     sound(&store).unwrap();
     check_counts(&store, &model);
-    // Nothing is left but the store: lock and catalog, and the segment.
+    // Only the files of the store are left: lock, catalog, and the segment.
     assert_eq!(disk.list(Dir::Segments).unwrap().len(), 1);
 }
 
@@ -200,7 +200,7 @@ fn a_store_is_loaded_into_another() {
     source.forget(Scope::Url(URLS[3])).unwrap();
     source.write_batch(&some(7, 30, 120)).unwrap();
     let model = dump(&source.snapshot()).unwrap();
-    // The same numbers for the epochs, and others.
+    // Equal numbers for the epochs, and different ones.
     let same = create(&SimDisk::new(), small());
     let loaded = same.load(source.snapshot().observations(None), little()).unwrap();
     assert_eq!(loaded.visits, model.visit_count());
@@ -208,7 +208,7 @@ fn a_store_is_loaded_into_another() {
     let other = Store::create(on(&SimDisk::new()), small().epoch("two".into()));
     let other = other.unwrap();
     let copied = other.copy_from(&source.snapshot(), little()).unwrap();
-    // Other numbers, in another order, may take other bytes.
+    // Other numbers in another order may need another number of bytes.
     let mut expected = loaded;
     expected.bytes = copied.bytes;
     expected.begun = other.snapshot().epochs()[1..].to_vec();

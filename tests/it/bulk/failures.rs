@@ -1,4 +1,4 @@
-//! Loads that are refused, broken off, or end with the disk or the power: nothing of them is stored.
+//! Loads that are refused, cancelled, or fail with the disk or the power: nothing of them is stored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +50,7 @@ fn one_invalid_operation_rejects_the_whole_load() {
         "observation 401 of the load: the cable was pulled; nothing was stored"
     );
     assert!(dump(&store.snapshot()).unwrap() == before);
-    // And it goes on.
+    // The store keeps working.
     load(&store, &good).unwrap();
     store.write_batch(&good[..1]).unwrap();
     assert!(
@@ -61,7 +61,7 @@ fn one_invalid_operation_rejects_the_whole_load() {
 #[test]
 fn load_cancelled_at_any_moment_stores_nothing() {
     let all = many(4000, 0);
-    // Operations on the disk that a load has done, and the one at which it is cancelled.
+    // The number of disk operations of a load, and the operation at which it is cancelled.
     let load = |stop: u64| {
         let disk = SimDisk::new();
         drop(create(&disk, small()));
@@ -90,7 +90,7 @@ fn load_cancelled_at_any_moment_stores_nothing() {
                 let names = disk.list(Dir::Segments).unwrap();
                 assert!(names.len() <= 1, "after {stop}: {names:?}");
             }
-            // It was live by then.
+            // The segment was live by then.
             loaded => {
                 whole += 1;
                 loaded.unwrap();
@@ -150,7 +150,7 @@ fn crash_during_a_load_leaves_all_or_nothing() {
         let store = before(&disk);
         disk.fail(power_failure(stop));
         let done = store.load(loaded.iter().map(Ok), options());
-        // Two threads write, so what stood first in one run may stand second in another.
+        // Two threads write, so the order of operations may differ between runs.
         let acknowledged = done.is_ok();
         let mut disks = vec![disk.crash_all_kept(), disk.crash_synced_only()];
         disks.extend((0..3).map(|seed| disk.crash(&mut choice(stop * 10 + seed))));
@@ -165,7 +165,7 @@ fn crash_during_a_load_leaves_all_or_nothing() {
             sound(&store).unwrap();
             let live = store.stats().unwrap().segments.len();
             assert_eq!(crashed.list(Dir::Segments).unwrap().len(), live, "orphans are left");
-            // And it goes on.
+            // The store keeps working.
             store.load(loaded.iter().map(Ok), options()).unwrap();
             assert!(dump(&store.snapshot()).unwrap() == expected[1]);
         }

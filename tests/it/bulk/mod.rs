@@ -1,4 +1,4 @@
-//! What is loaded at once is as if each had been observed, all of it or nothing.
+//! A load equals observing each visit, and stores all or nothing.
 
 mod contents;
 mod failures;
@@ -9,7 +9,7 @@ use simkeep::{Entry, Epoch, Observation, Operation, Result, Store};
 
 use simkeep_testing::{choice, ms, request};
 
-/// The least memory there may be: some hundred observations to a run.
+/// The smallest memory limit: some hundred observations per run.
 const LITTLE: usize = 64 << 10;
 
 fn little() -> LoadOptions {
@@ -20,7 +20,7 @@ fn load(store: &Store, requests: &[Operation<'_>]) -> Result<Loaded> {
     store.load(requests.iter().map(Ok), little())
 }
 
-/// Some requests around a time, of pages that come again and again.
+/// Requests around a time, on recurring pages.
 fn some(seed: u64, count: usize, time: i64) -> Vec<Operation<'static>> {
     let mut choice = choice(seed);
     let mut one = |n: usize| {
@@ -28,7 +28,7 @@ fn some(seed: u64, count: usize, time: i64) -> Vec<Operation<'static>> {
         request(&mut choice, 16, time + i64::try_from(n).unwrap() - late)
     };
     let mut all: Vec<_> = (0..count).map(&mut one).collect();
-    // Some come twice.
+    // Some requests occur twice.
     all.extend_from_within(..count / 4);
     all
 }

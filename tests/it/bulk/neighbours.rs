@@ -1,4 +1,4 @@
-//! Readers, observers and a close while a load runs.
+//! Readers, observers and a close during a load.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
@@ -14,7 +14,7 @@ use simkeep_testing::{create, ms, on, small, sound};
 
 use super::{little, load, many, some};
 
-/// Leaves visits alone: what else is stored depends on the order.
+/// Keeps only the visits: the other entries depend on the order.
 fn alone(requests: &mut Vec<Operation<'static>>) {
     requests.retain(|request| request.entry().is_visit());
     for request in requests {
@@ -51,7 +51,7 @@ fn readers_continue_and_writers_wait_during_a_load() {
         gate.open();
         let loaded = loader.join().unwrap().unwrap();
         assert_eq!(loaded.pages, 300);
-        // It was judged after what had been loaded meanwhile.
+        // Its verdict considers the visits that were loaded in between.
         observed.recv_timeout(PATIENCE).unwrap().unwrap();
     });
     let page = store.snapshot().latest(&all[0].0).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Which class pages are of: given with a visit or alone, and kept until another is given.
+//! The class of a page: set with a visit or alone, and kept until it is replaced.
 
 mod queries;
 
@@ -31,7 +31,7 @@ fn latest_class_is_in_force_in_any_arrival_order() {
         classed(50, 9),
         content(200).class(u32::MAX).weight(2.0).into(),
         classed(300, 1),
-        // Of one time the greatest.
+        // At one time the greatest wins.
         classed(300, 0),
         PropertyUpdate::weight(URL, ms(400), 3.0).into(),
         content(400).into(),

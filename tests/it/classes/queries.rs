@@ -1,4 +1,4 @@
-//! Searches among pages of some classes, against stores that have no others.
+//! Compares searches among pages of some classes with stores that have no other pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -19,14 +19,14 @@ const FIRST: Epoch = Epoch::from_number(0);
 /// The classes that pages may be of.
 const ALL: [Option<u32>; 5] = [None, Some(0), Some(1), Some(7), Some(u32::MAX)];
 
-/// What happens to a page.
+/// An event in the life of a page.
 #[derive(Clone)]
 enum Event {
     Operation(Operation<'static>),
     Forget,
 }
 
-/// A store with everything, and what happened to it in this order.
+/// A store with all pages, and the events in this order.
 struct World {
     whole: Store,
     events: Vec<(usize, Event)>,
@@ -35,7 +35,7 @@ struct World {
     centres: Vec<u64>,
 }
 
-/// A number that was drawn, as an index.
+/// A random number as an index.
 fn at(drawn: u64) -> usize {
     usize::try_from(drawn).unwrap()
 }
@@ -53,7 +53,7 @@ fn some_classes(draw: &mut impl FnMut(u64) -> u64) -> (Classes, Vec<Option<u32>>
     (if all.contains(&None) { classes.and_unclassed() } else { classes }, all)
 }
 
-/// Does what happened to some pages, with seals and merges at places of its own.
+/// Replays the events of some pages, with seals and merges at random points.
 fn lived(
     events: &[(usize, Event)],
     urls: &[&'static str],
@@ -125,7 +125,7 @@ impl World {
         World { whole, events, urls, class_of, centres }
     }
 
-    /// A question, but for classes.
+    /// A query without classes.
     fn question(&self, draw: &mut impl FnMut(u64) -> u64) -> Query {
         let bits = [0, 0, 1, 3][at(draw(4))];
         let moved = (0..bits).fold(0, |moved, _| moved | 1 << draw(64));
@@ -174,7 +174,7 @@ fn pairs(snapshot: &Snapshot, classes: Option<&Classes>) -> BTreeSet<(String, St
     all.into_inner().unwrap()
 }
 
-/// The answers to questions that are alike but for the fingerprint: one by one, or together.
+/// The answers to queries that differ only in the fingerprint, one by one or batched.
 fn answers(view: &Snapshot, fingerprints: &[u64], like: &Query, together: bool) -> Vec<Matches> {
     if together {
         return like.run_batch(view, fingerprints).unwrap();
@@ -185,7 +185,7 @@ fn answers(view: &Snapshot, fingerprints: &[u64], like: &Query, together: bool) 
 
 #[test]
 fn class_search_equals_a_store_of_those_classes() {
-    /// Questions to one store without the others.
+    /// Queries per store without the other pages.
     const EACH: u64 = 2_500;
     let _again = again();
     let (mut asked, mut compared, mut named) = (0, 0, 0);
@@ -197,7 +197,7 @@ fn class_search_equals_a_store_of_those_classes() {
             let (classes, all) = some_classes(&mut draw);
             let is_there = |url: &str| match world.class_of.get(url) {
                 Some(class) => all.contains(class),
-                // It was forgotten.
+                // The page was forgotten.
                 None => true,
             };
             let alone = lived(&world.events, &world.urls, is_there, &mut draw);
@@ -274,7 +274,7 @@ fn current_class_applies_to_earlier_versions() {
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
     store.seal().unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
-    // One that is late is not in force.
+    // A late class is not in force.
     store.set_property(PropertyUpdate::class("http://a/", ms(19), 1)).unwrap();
     assert_eq!((found(1), found(2)), ([0; 3], [1; 3]));
 }

@@ -1,4 +1,4 @@
-//! No page, one page, all alike, none near; ended epochs, extreme distances, and a full disk.
+//! No page, one page, equal pages, unrelated pages; ended epochs, extreme distances, and a full disk.
 
 use simkeep::cluster::{Balls, Clustering, Components, PageCluster};
 use simkeep::disk::SimDisk;
@@ -72,6 +72,6 @@ fn cancellation_is_reported_and_small_input_needs_no_scratch() {
     let cancelled = Clustering::within(3).run(&store.snapshot(), &progress);
     assert!(matches!(cancelled, Err(Error::Cancelled)), "{cancelled:?}");
     let nowhere = Clustering::within(3).memory_bytes(0).scratch(Some("/nowhere/at/all".into()));
-    // So little fits into the least memory.
+    // This little data fits into the smallest memory.
     nowhere.run(&store.snapshot(), &Progress::default()).unwrap();
 }

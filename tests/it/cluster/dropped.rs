@@ -1,14 +1,14 @@
-//! What becomes of a page, by its URL, is what the list of all pages says.
+//! The fate of a page by its URL matches the list of all pages.
 
 use simkeep::cluster::{ClusteredPage, Clusters, Fate};
 use simkeep::{Classes, Snapshot};
 use simkeep_testing::clusters::Found;
 
-/// Classes that are open to all, set by set: of those that tests give, and of pages with none.
+/// Sets of open classes: those that tests use, and of unclassed pages.
 const OPEN: [&[Option<u32>]; 5] =
     [&[], &[None], &[Some(0)], &[Some(2), Some(1), None], &[Some(0), Some(1), Some(2), None]];
 
-/// Holds what is said of each page against the list of all that are clustered, with one of these sets.
+/// Compares the fate of each page with the list of all clustered pages, for one of these sets.
 pub(super) fn check(view: &Snapshot, clusters: &Clusters, found: &[Found]) {
     let open = OPEN[found.len() % OPEN.len()];
     let set = Classes::of(open.iter().copied().flatten());
@@ -37,7 +37,7 @@ pub(super) fn check(view: &Snapshot, clusters: &Clusters, found: &[Found]) {
             }
         }
     }
-    // Pages that are in no cluster, such as those that are gone; and such as no one has seen.
+    // Pages that are in no cluster: gone and unknown ones.
     let known = view.scan(None).map(|page| page.unwrap().url);
     for url in known.filter(|url| found.iter().all(|page| page.url != *url)) {
         assert_eq!(dropped.fate(&url).unwrap(), Fate::Kept);

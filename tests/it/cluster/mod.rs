@@ -13,7 +13,7 @@ use simkeep::cluster::Clustering;
 use simkeep::{Progress, Snapshot};
 use simkeep_testing::clusters::Found;
 
-/// All pages with their leaders, in SURT order; and by their URLs, it is the same.
+/// All pages with their leaders, in SURT order; looking them up by URL gives the same.
 fn by_page(view: &Snapshot, asked: &Clustering) -> Vec<Found> {
     let clusters = asked.run(view, &Progress::default()).unwrap();
     let found: Vec<Found> =

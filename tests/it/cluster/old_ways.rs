@@ -1,5 +1,5 @@
-//! How pairs were found before, as a reference: rotate all fingerprints, sort them, and compare
-//! neighbours. The candidates are those of a lecture; what they miss is counted.
+//! An earlier method to find pairs, as a reference: rotate all fingerprints, sort them, and compare
+//! neighbours. The candidates are those of a lecture; the missed pairs are counted.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -50,7 +50,7 @@ fn joined(fingerprints: &[u64], k: u32) -> BTreeSet<(usize, usize)> {
 /// The numbers of the lecture, in its order.
 const LECTURE: [u64; 8] = [37586, 50086, 2648, 934, 40957, 2650, 64475, 40955];
 
-/// Who stands where when they are rotated and sorted, counted from 1; and how far neighbours are apart.
+/// The sorted order after a rotation, counted from 1, and the distances of neighbours.
 fn sorted(by: u32) -> ([usize; 8], Vec<u32>) {
     let rotated = |n: u64| (n << by | n >> (16 - by)) & 0xffff;
     let mut order: [usize; 8] = std::array::from_fn(|at| at);
@@ -71,7 +71,7 @@ fn sorted_neighbours_match_the_lecture() {
     assert_eq!(joined(&LECTURE, 3), near);
 }
 
-/// How many of the near pairs are neighbours in some rotation.
+/// The ratio of near pairs that are neighbours in some rotation.
 fn recall(fingerprints: &[u64], k: u32) -> (usize, f64) {
     let near = joined(fingerprints, k);
     let found = neighbours(fingerprints, 64).intersection(&near).count();
@@ -81,7 +81,7 @@ fn recall(fingerprints: &[u64], k: u32) -> (usize, f64) {
 #[test]
 fn sorted_neighbours_find_sparse_pairs_and_miss_dense_ones() {
     let mut choose = choice(1);
-    // Pairs of strangers, some bits from each other.
+    // Unrelated pairs, a few bits from each other.
     let mut strangers = Vec::new();
     for _ in 0..4000 {
         let one = choose(u64::MAX);
@@ -91,7 +91,7 @@ fn sorted_neighbours_find_sparse_pairs_and_miss_dense_ones() {
     let (pairs, found) = recall(&strangers, 3);
     assert!(pairs >= 3900, "{pairs}");
     assert!(found > 0.99, "{found}");
-    // Around a few, each with many.
+    // Around a few centres, many fingerprints each.
     let centres: Vec<u64> = (0..40).map(|_| choose(u64::MAX)).collect();
     let crowd: Vec<u64> = (0..8000)
         .map(|at| (0..choose(4)).fold(centres[at % 40], |near, _| near ^ 1 << choose(64)))

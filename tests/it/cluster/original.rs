@@ -27,12 +27,12 @@ fn original_is_named_with_its_evidence() {
     assert_eq!(seen("http://b.example/", 2, 0b0, digest(1)), a(0, OriginalBy::Digest));
     assert_eq!(seen("http://c.example/", 3, 0b0, digest(2)), a(0, OriginalBy::Fingerprint));
     assert_eq!(seen("http://d.example/", 4, 0b111, digest(3)), a(3, OriginalBy::Near));
-    // Seen again it is still the first; and so is what was seen before it.
+    // Seen again, it is still the first; so is a page that was seen before it.
     assert_eq!(seen("http://a.example/", 9, 0b0, digest(1)), None);
     assert_eq!(seen("http://e.example/", 0, 0b0, digest(1)), None);
     let e = Some(("http://e.example/".to_owned(), 0, OriginalBy::Digest));
     assert_eq!(seen("http://a.example/", 10, 0b0, digest(1)), e);
-    // Once it shows something else, it is the original of nothing.
+    // Once it has other content, it is no original any more.
     assert_eq!(seen("http://e.example/", 11, u64::MAX, digest(9)), None);
     assert_eq!(seen("http://a.example/", 12, 0b0, digest(1)), None);
 }
@@ -50,8 +50,8 @@ fn rule_of_the_store_selects_the_original() {
     assert_eq!(original.url, "https://c.example/");
 }
 
-/// A page may yield to one that yields to a third, which is not near it. A cluster is led by pages that
-/// yield to none.
+/// A page may have an original that has another original, which is not near it. A leader has no
+/// original.
 #[test]
 fn few_originals_have_an_original_themselves() {
     let (mut yields, mut all) = (0, 0);

@@ -1,4 +1,4 @@
-//! Where pages rank among those of other stores.
+//! The ranks of pages among those of other stores.
 
 use simkeep::cluster::{Clustering, RankedPage, RankedPages, Ranking};
 use simkeep::{Epoch, Observation, Options, Prefix, Progress, Store};
@@ -37,7 +37,7 @@ fn pages_of_several_stores_rank_like_those_of_one() {
         let mut same = of_all.clone();
         same.sort_by(|one, other| one.rank.cmp(&other.rank));
         assert_eq!(pages, same);
-        // Of each fingerprint, the first one leads.
+        // The first page of each fingerprint leads.
         let clusters = asked.run(&all.snapshot(), &Progress::default()).unwrap();
         for cluster in clusters.by_size(1).unwrap() {
             let cluster = cluster.unwrap();

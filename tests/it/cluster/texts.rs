@@ -20,7 +20,7 @@ struct Page {
     sketch: Option<BitSketch>,
 }
 
-/// Something near one of a few.
+/// A fingerprint near one of a few.
 fn near(bytes: usize, centres: u64, flips: u64, choose: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
     let mut of_centre = choice(choose(centres));
     let mut all: Vec<u8> = (0..bytes).map(|_| of_centre(256).to_le_bytes()[0]).collect();
@@ -71,7 +71,7 @@ fn random_texts_cluster_like_a_plain_loop() {
         let sketches: BTreeMap<&str, BitSketch> =
             pages.iter().filter_map(|page| Some((&page.url[..], page.sketch?))).collect();
         let mut wanted = 0;
-        // In another order than that of the store.
+        // In another order than in the store.
         for (url, sketch) in sketches.iter().rev() {
             if let Candidacy::Candidate { location: place, .. } = candidates.candidacy(url).unwrap()
             {
@@ -136,7 +136,7 @@ fn candidate_names_the_text_it_needs() {
         assert_eq!(digest, Some(expected));
         place
     });
-    // Of two texts of a page it is not known which is in force, in whatever order they come.
+    // It is unknown which of two texts of a page is in force, in whatever order they come.
     let sketches = [1, 2].map(|n| BitSketch::from_bytes([n; 64]));
     for (page, sketch) in [(0, 0), (1, 0), (1, 1), (0, 0)] {
         candidates.add(places[page], sketches[sketch]).unwrap();

@@ -1,4 +1,4 @@
-//! Clusters of the same visits, stored in every way, compared with a plain loop.
+//! Clusters of the same visits, stored in different ways, compared with a plain loop.
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
@@ -15,10 +15,10 @@ use simkeep_testing::{choice, create, ms, on, small};
 
 use super::by_page;
 
-/// Times at which pages are visited.
+/// The times of visits.
 const TIMES: u64 = 40;
 
-/// Rules, one after another.
+/// The rules that are tried.
 const RULES: [&[Rule]; 6] = [
     &[Rule::FirstSeen],
     &[Rule::Newest],
@@ -34,14 +34,14 @@ fn url(n: u64) -> String {
     format!("{scheme}://h{}.example/{path}{n:03}", n % 5)
 }
 
-/// Fingerprints around a few, and chains of small steps.
+/// Fingerprints around a few centres, and chains of small steps.
 fn fingerprint(choose: &mut impl FnMut(u64) -> u64) -> u64 {
     let centre = [0, 0x0f0f_0f0f_0f0f_0f0f, u64::MAX, 0x1234_5678_9abc_def0][choose(4) as usize];
     let flips = choose(6);
     (0..flips).fold(centre, |near, _| near ^ 1 << [0, 1, 2, 3, 17, 40, 41, 63][choose(8) as usize])
 }
 
-/// A visit, and what is restated of it.
+/// A visit, and its restatement.
 #[derive(Clone)]
 struct Seen {
     page: u64,
@@ -74,7 +74,7 @@ impl Seen {
         self.weight.map_or(seen, |weight| seen.weight(weight))
     }
 
-    /// Restates it, if it is to be.
+    /// Restates the content, if requested.
     fn restate(&self, store: &Store, url: &str, epoch: Epoch) {
         if let (Some(fingerprint), Some(_)) = (self.restated, self.fingerprint) {
             let restated = Restatement::new(url, ms(self.time), fingerprint, epoch);
@@ -92,11 +92,12 @@ fn shuffled<T: Clone>(all: &[T], choose: &mut impl FnMut(u64) -> u64) -> Vec<T> 
     all
 }
 
-/// A store of these visits, in some order and in some ways; pages are forgotten that had others before.
+/// A store of these visits, stored in random order and ways; pages with other earlier visits are
+/// forgotten first.
 fn store(disk: &SimDisk, seen: &[Seen], choose: &mut impl FnMut(u64) -> u64) -> Store {
     let mut store = create(disk, small());
     let epoch = store.change_epoch();
-    // What was forgotten never was.
+    // Forgotten visits leave no trace.
     let gone: Vec<Seen> = (0..choose(20)).map(|_| Seen::draw(30, choose)).collect();
     for seen in &gone {
         store.observe(seen.observation(&url(seen.page), epoch)).unwrap();
@@ -144,7 +145,7 @@ fn asked(k: u32, rules: &[Rule], at: Option<i64>) -> Clustering {
     Clustering::within(k).rule(ranking).at(at.map(ms)).memory_bytes(1 << 20)
 }
 
-/// What holds for clusters whatever they are of.
+/// Properties of all clusters.
 fn check_invariants(pages: &[Found], k: u32) {
     let leaders: Vec<&Found> = pages.iter().filter(|page| page.url == page.leader).collect();
     for page in pages {
@@ -208,7 +209,7 @@ fn check(view: &Snapshot, choose: &mut impl FnMut(u64) -> u64) {
     check_balls(view, &asked, &pages, k);
 }
 
-/// Balls and components, compared with a loop over all pairs of pages.
+/// Compares balls and components with a loop over all pairs of pages.
 fn check_balls(view: &Snapshot, asked: &Clustering, pages: &[Found], k: u32) {
     let labels = pages.iter().map(|page| (&page.url, if page.pages % 3 == 0 { "a" } else { "b" }));
     let balls = Balls::of(view, asked, labels, &Progress::default()).unwrap();
@@ -272,7 +273,7 @@ fn random_pages_cluster_like_a_plain_loop() {
         let seen: Vec<Seen> = (0..choose(200)).map(|_| Seen::draw(pages, &mut choose)).collect();
         let [one, other] = [SimDisk::new(), SimDisk::new()];
         let [first, second] = [&one, &other].map(|disk| store(disk, &seen, &mut choose));
-        // Also of times before the first visit.
+        // Also at times before the first visit.
         for _ in 0..choose(30) {
             let (url, time) = (url(choose(pages)), choose(TIMES) as i64);
             let weight = [0.25, 8.0, 16.0][choose(3) as usize];
@@ -378,7 +379,7 @@ fn key_of_the_caller_precedes_the_rules() {
     let leader = |asked: &Clustering| by_page(&store.snapshot(), asked)[0].leader.clone();
     assert_eq!(leader(&Clustering::within(3)), "http://a.example/");
     assert_eq!(leader(&most), "http://b.example/");
-    // At that time each had one visit.
+    // At that time each page had one visit.
     assert_eq!(leader(&most.clone().at(ms(0))), "http://a.example/");
     assert_eq!(leader(&most.rule(Rule::Newest)), "http://a.example/");
 }

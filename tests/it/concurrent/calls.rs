@@ -1,4 +1,4 @@
-//! Calls of many threads: as if made in some order, each counted once, and kept.
+//! Calls of many threads: their results match some serial order, each is counted once, and none is lost.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Barrier;
@@ -17,15 +17,14 @@ use simkeep_testing::{choice, create, ms, observation, open, sound};
 
 use super::{THREADS, busy, url};
 
-/// One thread's calls on one page and their verdicts, in the order of the calls.
+/// The calls of one thread on one page with their verdicts, in order.
 type Calls = Vec<(Visit, Verdict)>;
 
 fn entries(visits: &[Visit]) -> Vec<Entry> {
     visits.iter().copied().map(Entry::Visit).collect()
 }
 
-/// Whether some order of all calls, in which each thread's own stay in order, explains every
-/// verdict.
+/// Whether some order of all calls, which keeps the order of each thread, explains every verdict.
 fn has_serial_order(threads: &[Calls]) -> bool {
     fn search(threads: &[Calls], at: &mut Vec<usize>, dead: &mut HashSet<Vec<usize>>) -> bool {
         if at.iter().zip(threads).all(|(at, calls)| *at == calls.len()) {
@@ -72,7 +71,7 @@ fn concurrent_verdicts_match_some_serial_order() {
                     start.wait();
                     let call = |_| {
                         let page = choice(PAGES);
-                        // What is restated is judged by what its visit saw, not by an order.
+                        // The verdict of a restatement depends on its visit, not on an order.
                         let visit = observation(&mut choice, 1, 10).visit;
                         let outcome = store.observe(Observation::of(&url(round, page), visit));
                         (page, visit, outcome.unwrap().verdict)
@@ -113,7 +112,7 @@ fn serial_order_check_rejects_impossible_orders() {
     assert!(!has_serial_order(&[vec![(visit(5), Verdict::Known), new]]));
 }
 
-/// Every visit that was taken in is either there or was counted by the call that forgot it.
+/// Every accepted visit is either present or was counted by the call that forgot it.
 #[test]
 fn concurrent_forgets_count_each_visit_once() {
     let disk = SimDisk::new();

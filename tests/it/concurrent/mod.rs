@@ -1,4 +1,4 @@
-//! Many threads at once, while seals and merges go on behind them.
+//! Many concurrent threads, while seals and merges run in the background.
 
 mod calls;
 mod snapshots;
@@ -11,7 +11,7 @@ use simkeep_testing::small;
 
 const THREADS: usize = 16;
 
-/// A memtable that is full every few moments, sealed and merged by the store itself.
+/// A memtable that fills quickly, and is sealed and merged by the store itself.
 fn busy() -> Options {
     small().memtable_observations(64).background(true)
 }

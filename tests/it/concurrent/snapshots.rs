@@ -12,13 +12,13 @@ use super::{THREADS, busy, url};
 use simkeep_testing::fold::{history, with_verdicts};
 use simkeep_testing::{choice, create, digest, ms, sound};
 
-/// Readers hold to what they see: what a search finds can be read, and reads the same twice.
+/// Each result of a search can be read, and reads equal twice.
 #[test]
 #[expect(clippy::too_many_lines, reason = "threads that share what stands above them")]
 fn snapshot_is_consistent_during_concurrent_writes() {
     const FINGERPRINT: u64 = 0xffff_0000_1234_5678;
     let store = create(&SimDisk::new(), busy());
-    // Always near everything that is observed, so always in every answer.
+    // Always near all observed pages, so in every answer.
     let anchors: Vec<String> = (0..5).map(|page| url(1000, page)).collect();
     for anchor in &anchors {
         let seen = Observation::content(anchor, ms(0), FINGERPRINT, Epoch::from_number(0));

@@ -1,4 +1,4 @@
-//! When the store seals and merges by itself, and how few segments that leaves.
+//! When the store seals and merges by itself, and how many segments that leaves.
 
 use std::sync::mpsc;
 use std::thread;
@@ -11,7 +11,7 @@ use super::{busy, url};
 use simkeep_testing::disks::PATIENCE;
 use simkeep_testing::{create, ms, open, small};
 
-/// Waits until something comes true by itself.
+/// Waits until a condition becomes true.
 fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
     let since = Instant::now();
     while !is_true() {
@@ -71,13 +71,13 @@ fn background_merges_keep_segments_few() {
         }
     }
     store.wait_idle().unwrap();
-    // At most one of each size, each twice the one before.
+    // At most one of each size, each twice the previous one.
     assert!(store.stats().unwrap().segments.len() <= 8, "{:?}", store.stats());
     assert_eq!(store.stats().unwrap().pages, 6_400);
 }
 
-/// A merge needs disk space besides its inputs. Without it the merge does not start, `wait_idle`
-/// returns the error, and everything else goes on.
+/// A merge needs disk space in addition to its inputs. Without it the merge does not start, `wait_idle`
+/// returns the error, and everything else works.
 #[test]
 fn merge_without_room_does_not_start_and_is_reported() {
     let disk = SimDisk::new();

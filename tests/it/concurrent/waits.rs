@@ -1,4 +1,4 @@
-//! Who waits for whom: threads share commits, and readers wait for nobody.
+//! Which calls wait: threads share commits, and readers never wait.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -15,7 +15,7 @@ use super::url;
 fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
     let slow = HookDisk::new(on(&SimDisk::new()), |kind, _| {
         if kind == OpKind::Sync {
-            // Long enough for all threads to have their turn, also on a busy machine.
+            // Long enough for each thread to run, also on a busy machine.
             thread::sleep(Duration::from_millis(5));
         }
     });
@@ -56,7 +56,7 @@ fn grouped_durability_shares_a_commit_among_more_writers() {
     assert!(syncs * 16 <= observed, "{syncs} syncs for {observed} observations");
 }
 
-/// Runs `blocked` until it stands at the gate, then `free`, which must not wait for it.
+/// Runs `blocked` until it waits at the gate, then `free`, which must not wait for it.
 fn while_blocked(
     gate: &Gate,
     stops: fn(OpKind, Option<Name>) -> bool,
@@ -94,7 +94,7 @@ fn gated() -> (Gate, Store) {
     (gate, store)
 }
 
-/// Every way of reading; there are 8 pages.
+/// Every way to read; there are 8 pages.
 fn read_everything(store: &Store) {
     let snapshot = store.snapshot();
     let query = Query::new(5, 0).epoch(Epoch::from_number(0));

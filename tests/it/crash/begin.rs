@@ -1,4 +1,4 @@
-//! What workloads begin with: the same in every run, so that a number is enough to see a failure again.
+//! The initial states of workloads: equal in every run, so that a number reproduces a failure.
 
 use simkeep::Scope;
 use simkeep::disk::SimDisk;
@@ -14,8 +14,8 @@ pub(crate) fn empty() -> SimDisk {
     settled(&disk)
 }
 
-/// A store to begin with, and what it holds: an empty one, or one with two segments, something
-/// forgotten and a journal.
+/// An initial store and its contents: an empty one, or one with two segments, forgotten pages and a
+/// journal.
 pub(crate) fn beginnings() -> [(SimDisk, Model); 2] {
     let (full, mut model) = (empty(), Model::default());
     let store = open(&full, small());
@@ -40,7 +40,7 @@ pub(crate) fn beginnings() -> [(SimDisk, Model); 2] {
     [(empty(), Model::default()), (settled(&full), model)]
 }
 
-/// A disk with all these files, all of them durable.
+/// A disk with these files, all of them durable.
 fn settled(disk: &SimDisk) -> SimDisk {
     SimDisk::of(disk.contents())
 }

@@ -1,8 +1,8 @@
-//! Each call to the disk fails in turn, once or from then on, in each way that a disk fails.
+//! Each call to the disk fails in turn, once or permanently, in each way in which a disk fails.
 //!
-//! Whatever failed: either nothing more is accepted until the store is opened again, with the cause;
-//! or what failed has done nothing, and the store goes on. It goes on reading in both cases, and what
-//! was acknowledged is there when it is opened again.
+//! Either the store refuses all further operations until it is opened again, and names the cause; or the
+//! failed operation had no effect, and the store continues. Reading works in both cases, and
+//! acknowledged operations are there when the store is opened again.
 
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,11 +18,11 @@ use simkeep_testing::depth::{deep, every};
 use simkeep_testing::model::Model;
 use simkeep_testing::{again, choice, observation, on, open, small};
 
-/// An input or output error, a full disk, a signal in between. A write that fails has come half of
-/// its way, which is what a short write leaves; a sync that fails has lost what it should have kept.
+/// An I/O error, a full disk, and an interrupt. A failed write is half done, like a short write; a
+/// failed sync loses its data.
 const KINDS: [ErrorKind; 3] = [ErrorKind::Other, ErrorKind::StorageFull, ErrorKind::Interrupted];
 
-/// Calls to the disk that a workload makes.
+/// The number of disk calls of a workload.
 fn calls(steps: &[Step]) -> u64 {
     let disk = empty();
     let store = open(&disk, small());
@@ -59,7 +59,8 @@ impl Failing<'_> {
             let probe = observation(&mut choice(seed), 10, 1_000);
             match store.observe(probe) {
                 Ok(_) => {
-                    // A purge that finds no room for what it writes anew has forgotten all the same.
+                    // A purge without space for the rewritten files has forgotten the pages
+                    // nevertheless.
                     let purged = matches!(step, Step::PurgeUrl(_) | Step::PurgePrefix(_));
                     let no_room = fault.kind == ErrorKind::StorageFull;
                     let harmless = no_room && (purged || matches!(step, Step::Merge));
@@ -74,7 +75,7 @@ impl Failing<'_> {
                     let whole = may_be.contains(&acknowledged);
                     assert!(whole, "{what}: {step:?} was done in part");
                 }
-                // What fails from now on may fail the probe, too.
+                // A permanent fault may fail the probe, too.
                 Err(_) if fault.lasting => {
                     states = passed;
                     acknowledged_or_probed(&mut states, &probe);
@@ -106,7 +107,7 @@ impl Failing<'_> {
             found
         };
         expect(&store, "reading on");
-        // Closing may say that it failed; it must not hang or panic.
+        // Closing may report the failure; it must not hang or panic.
         let _ = store.close();
         let left = [disk.crash_synced_only(), disk.crash_all_kept(), disk.crash(&mut choice(seed))];
         for (n, disk) in left.iter().enumerate() {
@@ -119,7 +120,7 @@ impl Failing<'_> {
     }
 }
 
-/// An observation that failed may be there, after what came before it.
+/// A failed observation may be there, after the earlier ones.
 fn acknowledged_or_probed(states: &mut Vec<Model>, probe: &simkeep::Observation<'_>) {
     for mut state in states.clone() {
         state.observe(probe, 3);
@@ -127,7 +128,7 @@ fn acknowledged_or_probed(states: &mut Vec<Model>, probe: &simkeep::Observation<
     }
 }
 
-/// Whether an error says which file could not be used, or that redb gave up.
+/// Whether an error names the unusable file, or reports that redb gave up.
 fn names_cause(error: &Error) -> bool {
     matches!(error, Error::Io { .. } | Error::Catalog(_) | Error::Corrupt(_))
 }

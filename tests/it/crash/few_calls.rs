@@ -1,4 +1,4 @@
-//! Every workload of up to three calls, and every state that a crash in its last call may leave.
+//! Every workload of up to three calls, with every state that a crash in its last call may leave.
 
 use std::sync::Arc;
 
@@ -33,12 +33,12 @@ const CALLS: [Call; 7] = [
     Call::Reopen,
 ];
 
-/// A workload that is under way.
+/// A running workload.
 struct Run {
     under: Under,
     options: Options,
     store: Option<Store>,
-    /// What may be left if the power goes between two calls, newest last.
+    /// The states that a power failure between two calls may leave, newest last.
     allowed: Vec<Model>,
     held: Vec<Snapshot>,
 }
@@ -52,7 +52,8 @@ impl Run {
         self.options.durability != Durability::OnFlush
     }
 
-    /// Does a call, the `n`-th of its workload; `looking` at what a crash could leave of it.
+    /// Makes the call number `n` of its workload; if `looking`, checks the possible states after a
+    /// crash.
     fn call(&mut self, call: Call, n: usize, looking: bool) {
         let before = self.allowed.clone();
         let mut during = before.clone();
@@ -68,7 +69,7 @@ impl Run {
                     requests.push(request(&mut random, 6, time));
                     model.request(&requests[requests.len() - 1], 3);
                 }
-                // All of it fits the memtable, so it is there whole or not at all.
+                // All of it fits into the memtable, so it is atomic.
                 during.push(model);
                 Box::new(move || drop(store.write_batch(&requests).unwrap()))
             }
@@ -133,7 +134,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), options: &Options, calls: &
     let mut run =
         Run { under, options: options.clone(), store, allowed: vec![begin.1.clone()], held };
     for (n, call) in calls.iter().enumerate() {
-        // What crashes in the calls before the last leave, shorter workloads have shown.
+        // Shorter workloads have covered crashes in the earlier calls.
         run.call(*call, n, n + 1 == calls.len());
     }
 }
@@ -168,7 +169,7 @@ fn c2_crash_within_three_calls_leaves_some_commit() {
         return;
     }
     let (moments, whole) = trial.crashes.points();
-    // At any depth about as many for each workload.
+    // At any depth about the same number for each workload.
     let of_all = |n: usize| (n * tried / workloads.len() / 2) as u64;
     assert!(moments > of_all(8_000) && whole == moments, "{whole} of {moments}");
     let (states, inside) = (trial.crashes.states(), trial.crashes.inside());

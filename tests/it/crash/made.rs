@@ -1,4 +1,4 @@
-//! What a load and a repair leave at any moment: what was before, or all of it.
+//! A crash during a load or a repair leaves the old state or the complete new one.
 
 use simkeep::disk::{Dir, Disk as _, Fault, Name, SimDisk, Strikes};
 use simkeep::fingerprint::Recipe;
@@ -16,7 +16,7 @@ fn power_failure(nth: u64) -> Fault {
     Fault { strikes: Strikes::Changes, nth, kind: std::io::ErrorKind::Other, lasting: true }
 }
 
-/// States that a crash may leave.
+/// The states that a crash may leave.
 fn crashes(disk: &SimDisk, seed: u64) -> Vec<SimDisk> {
     let mut disks = vec![disk.crash_all_kept(), disk.crash_synced_only()];
     disks.extend((0..6).map(|n| disk.crash(&mut choice(seed * 10 + n))));
@@ -34,7 +34,7 @@ fn tables(disk: &SimDisk) -> Vec<Name> {
     names.filter(|name| matches!(name, Name::Df(_) | Name::DfNew(_))).collect()
 }
 
-/// What makes fingerprints by a table of its own.
+/// An origin with its own table.
 fn weighed() -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ fn weighed() -> Origin {
     Origin::new(recipe).table(simkeep::df::Table::open(&path).unwrap()).unwrap()
 }
 
-/// A store with an epoch that has ended, one with a table, and one that is but a name.
+/// A store with an ended epoch, an epoch with a table, and an epoch that is only a name.
 fn source(origin: &Origin) -> Store {
     let store = create(&SimDisk::new(), small());
     store.write_batch(&some(1, 60)).unwrap();
@@ -59,12 +59,12 @@ fn source(origin: &Origin) -> Store {
     store
 }
 
-/// What a store holds: its visits and its epochs.
+/// The contents of a store: its visits and its epochs.
 fn held(store: &Store) -> (Model, Vec<EpochInfo>) {
     (dump(&store.snapshot()).unwrap(), store.snapshot().epochs().to_vec())
 }
 
-/// A load that names an epoch, and one of a store that has more of them.
+/// A load that names an epoch, and a load of a store with more epochs.
 fn loads(store: &Store, other: &Store) -> [Result<Loaded>; 2] {
     let epochs = LoadEpochs::default();
     let named = (0..40).map(|n: u8| {
@@ -122,8 +122,8 @@ fn crash_of_a_load_keeps_its_epochs_with_its_pages() {
     assert!(found.iter().all(|count| *count > 50 / every()), "{found:?}");
 }
 
-/// Makes stores on a disk whose power fails at each change in turn. Each crash leaves no store, in
-/// whose place one is made then, or all of it.
+/// Creates stores on a disk whose power fails at each change in turn. Each crash leaves no store, so
+/// that one can be created, or the complete store.
 fn made(make: impl Fn(&SimDisk) -> Result<()>) {
     let whole = SimDisk::new();
     make(&whole).unwrap();
@@ -150,7 +150,7 @@ fn made(make: impl Fn(&SimDisk) -> Result<()>) {
             assert!(!done, "{what}: lost");
             Reader::open(on(&disk)).map(drop).unwrap_err();
             verify(on(&disk), VerifyOptions::default()).map(drop).unwrap_err();
-            // Whether it is made anew, or another one in its place.
+            // The store can be created again, and so can another one in its place.
             let other = SimDisk::of(disk.contents());
             make(&disk).unwrap_or_else(|e| panic!("{what}: {e}"));
             let store = open(&disk, small());

@@ -1,5 +1,5 @@
-//! Longer random workloads: crash states inside seals, merges and forgetting, after a failed sync, and
-//! of interrupted recoveries.
+//! Longer random workloads: crashes inside seals, merges and forgetting, after a failed sync, and during
+//! recoveries.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::model::Model;
 use simkeep_testing::{Again, choice, command, small};
 
-/// Workloads that are drawn before their number is looked at again.
+/// The number of workloads per batch.
 const ROUND: usize = 8;
 
 fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
@@ -27,7 +27,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
     let again = format!("SIMKEEP_SEED={seed} {}", command("many_calls"));
     let _again = Again(again.clone());
     let disk = begin.0.crash_all_kept();
-    // Numbers that the few calls do not have.
+    // Seeds that the short workloads do not use.
     let under = Under::new(disk, trial, options.clone(), &what, &again, 1 << 20 | seed);
     let mut store = Some(Store::open(under.hooked(), options.clone()).unwrap());
     let mut allowed = vec![begin.1.clone()];
@@ -47,7 +47,7 @@ fn run(trial: &Arc<Trial>, begin: &(SimDisk, Model), seed: u64) {
         under.allow(during.clone(), inside);
         let armed = random(12) == 0;
         if armed {
-            // What was written before a sync that fails may come or not, and no later sync helps.
+            // Data written before a failed sync may be lost or not, and no later sync helps.
             let strikes = Strikes::Only(OpKind::Sync);
             let nth = 1 + random(4);
             under.fail(Fault { strikes, nth, kind: ErrorKind::Other, lasting: false });

@@ -1,9 +1,8 @@
-//! What a crash may leave, and what may fail, on a simulated disk.
+//! Crashes and failures on a simulated disk.
 //!
-//! A crash leaves any subset of what was not synced (see `SimDisk`). So at each sync of a workload,
-//! and where each call returns, the states are made that a crash could leave there, each is opened
-//! as after a crash, and what it holds is compared with the states that the contract allows: what
-//! was acknowledged, or one step further.
+//! A crash leaves any subset of the unsynced changes (see `SimDisk`). At each sync of a workload, and
+//! where each call returns, the possible states after a crash are generated and opened. Their contents
+//! are compared with the states that the contract allows: the acknowledged operations, or one step more.
 
 mod begin;
 mod failed;

@@ -1,5 +1,5 @@
-//! The power goes, or a disk fails, at every operation that changes it. What was acknowledged is
-//! there afterwards, and nothing is there but what was asked for.
+//! The power fails, or the disk fails, at every operation that changes it. Afterwards all acknowledged
+//! operations are there, and nothing that was not requested.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use simkeep_testing::{again, choice, create, ms, names, observation, on, open, s
 struct Stopped {
     disk: SimDisk,
     store: Store,
-    /// What was acknowledged.
+    /// The acknowledged state.
     acknowledged: Model,
-    /// What the step that failed would have come to.
+    /// The possible states after the failed step.
     states: Vec<Model>,
     error: Option<Error>,
 }
 
-/// Does the steps of the script until one fails.
+/// Executes the steps of the script until one fails.
 fn run_until(options: Options, fault: Option<Fault>) -> Stopped {
     let disk = SimDisk::new();
     let store = create(&disk, options);
@@ -44,7 +44,7 @@ fn run_until(options: Options, fault: Option<Fault>) -> Stopped {
 }
 
 impl Stopped {
-    /// Opens the store that a crash left, and checks that it is one of the states that it may be.
+    /// Opens the store after a crash, and checks that its state is allowed.
     fn recovers(&self, disk: &SimDisk, what: &str) -> Model {
         let store = Store::open(on(disk), small()).unwrap_or_else(|e| panic!("{what}: {e}"));
         let found = self.expect(&store, what);
@@ -66,7 +66,7 @@ fn power_failure(nth: u64) -> Fault {
     Fault { strikes: Strikes::Changes, nth, kind: ErrorKind::Other, lasting: true }
 }
 
-/// How many changes of the disk the script makes.
+/// The number of disk changes of the script.
 fn changes() -> u64 {
     let disk = SimDisk::new();
     let store = create(&disk, small());
@@ -77,7 +77,7 @@ fn changes() -> u64 {
     disk.changes() - before
 }
 
-/// Every one of `1..=n`, or as many as the depth asks for.
+/// Every number of `1..=n`, or as many as the depth asks for.
 fn moments(n: u64, seed: u64) -> Vec<u64> {
     (1 + seed % every() as u64..=n).step_by(every()).collect()
 }
@@ -167,8 +167,8 @@ fn after_a_failed_write_writes_fail_and_reads_work() {
         let page = observation(&mut choice(1), 10, 1_000);
         store.observe(page).unwrap_err();
         disk.heal();
-        // What is acknowledged must survive, whatever failed before; so either it is refused, or
-        // what failed (a merge) left the journal as it was.
+        // Acknowledged operations must survive any earlier failure; so either the operation is refused,
+        // or the failed step (a merge) left the journal unchanged.
         match store.observe(page) {
             Err(Error::Poisoned(_)) => {
                 stopped.expect(store, "reading on");
@@ -182,7 +182,7 @@ fn after_a_failed_write_writes_fail_and_reads_work() {
                 check_store(&open(&disk.crash_synced_only(), small()), &model);
             }
         }
-        // Closing a store that failed may say so; it must not hang or panic.
+        // Closing a failed store may report it; it must not hang or panic.
         let _ = stopped.store.clone().close();
         drop(stopped);
     }
@@ -199,7 +199,7 @@ fn store_is_created_whole_or_not_at_all() {
         let created = Store::create(on(&disk), small()).is_ok();
         let mut crashed = vec![disk.crash_all_kept(), disk.crash_synced_only()];
         crashed.extend((0..8).map(|seed| disk.crash(&mut choice(stop * 100 + seed))));
-        // The fault passed, and the same directory is tried again.
+        // The fault is over, and the same directory is tried again.
         disk.heal();
         crashed.push(disk);
         for (i, disk) in crashed.into_iter().enumerate() {
@@ -269,8 +269,7 @@ fn registered_epoch_survives_a_crash() {
     }
 }
 
-/// An old handle outlives its store in the hands of a reader; the file numbers that it knows may
-/// have been given again.
+/// A reader may keep a handle that outlives its store, whose file numbers may have been reused.
 #[test]
 fn snapshot_of_a_failed_store_leaves_the_reopened_one_alone() {
     let _again = again();

@@ -1,4 +1,4 @@
-//! Workloads, and the states that they go through.
+//! Workloads and the states that they pass through.
 
 use simkeep::{Operation, Progress, Result, Scope, Store};
 
@@ -19,8 +19,8 @@ pub(crate) enum Step {
     PurgePrefix(usize),
 }
 
-/// Memtables that fill up in the middle of a batch, histories over several segments, forgetting in
-/// each kind of component, merges with and without what was forgotten.
+/// Memtables that fill up in the middle of a batch, histories over several segments, forgetting in each
+/// kind of component, merges with and without forgotten pages.
 pub(crate) fn script() -> Vec<Step> {
     let mut choice = choice(7);
     let mut time = 0;
@@ -61,7 +61,7 @@ pub(crate) fn script() -> Vec<Step> {
     ]
 }
 
-/// Some step, a seal, a merge or a forgetting more often than anything else.
+/// A random step; seals, merges and forgetting are the most frequent.
 pub(crate) fn any_step(choice: &mut impl FnMut(u64) -> u64, time: &mut i64) -> Step {
     let mut batch = |choice: &mut dyn FnMut(u64) -> u64, n: u64| {
         let mut choice = choice;
@@ -105,8 +105,8 @@ pub(crate) fn take(store: &Store, step: &Step) -> Result<()> {
     }
 }
 
-/// The states that a step goes through, its last one included. A batch larger than what is left of
-/// the memtable is sealed in between, and becomes durable in parts, in order.
+/// The states of a step, including its last one. A batch that exceeds the rest of the memtable is sealed
+/// in between, and becomes durable in parts, in order.
 pub(crate) fn passes(model: &Model, step: &Step) -> Vec<Model> {
     let mut model = model.clone();
     let mut states = Vec::new();

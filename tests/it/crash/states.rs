@@ -1,19 +1,19 @@
-//! Which states a crash may leave, one after another.
+//! The possible states after a crash, one after another.
 
 use simkeep::disk::{SimDisk, Unit};
 
 use simkeep_testing::choice;
 
-/// Up to this many units, every subset is tried: 2^11 states.
+/// Up to this number of units, every subset is tried: 2^11 states.
 const WHOLE_MAX: usize = 11;
-/// States by single sectors, at most.
+/// The maximum number of states by single sectors.
 const SECTORS_MAX: usize = 24;
 
-/// Shows states that a crash may leave now. By pages of 4 KiB: every subset of what is not synced,
-/// or, of more than eleven units, the subsets that break programs (all but one, only one, the first
-/// few) and some others. By sectors of 512 bytes, torn pages: the first few, all but one, only one.
-/// Then some of any kind, with stale bytes and noise where files grew. Returns whether every subset
-/// of pages was among them.
+/// Passes the possible states after a crash to the callback. By pages of 4 KiB: every subset of the
+/// unsynced ones or, for more than eleven units, the subsets that break programs most often (all but
+/// one, only one, the first few) and some others. By sectors of 512 bytes, as torn pages: the first few,
+/// all but one, only one. Then some random states, with stale bytes and noise where files grew. Returns
+/// whether every subset of pages was included.
 pub(crate) fn each(disk: &SimDisk, seed: u64, mut show: impl FnMut(SimDisk, &str)) -> bool {
     let mut random = choice(seed);
     let pages = disk.unsynced(Unit::Page);
@@ -44,8 +44,8 @@ pub(crate) fn each(disk: &SimDisk, seed: u64, mut show: impl FnMut(SimDisk, &str
     whole
 }
 
-/// Subsets of `n` units that break programs more often than others; with a step, so that there are
-/// not many more than `most` of each kind.
+/// Subsets of `n` units that break programs more often than others; with a step, so that there are not
+/// many more than `most` of each kind.
 fn shapes(n: usize, most: usize) -> impl Iterator<Item = (String, Box<dyn FnMut(usize) -> bool>)> {
     let step = n.div_ceil(most).max(1);
     (0..=n).step_by(step).flat_map(move |at| {

@@ -1,4 +1,4 @@
-//! What was tried, counted: states by the hash of all that the disk holds, each once.
+//! Counts what was tried: states by the hash of the whole disk, each once.
 
 use std::collections::HashSet;
 use std::hash::Hasher;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use simkeep::disk::{Name, SimDisk};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// The hash of everything on a disk but the time in `SNAPSHOT`, which is another in each run.
+/// The hash of a disk without the time in `SNAPSHOT`, which differs in each run.
 pub(crate) fn image(disk: &SimDisk) -> u64 {
     let mut hash = Xxh3Default::new();
     disk.read_each(|name, content| {
@@ -25,7 +25,7 @@ pub(crate) fn image(disk: &SimDisk) -> u64 {
     hash.finish()
 }
 
-/// Numbers that only grow, for several threads.
+/// Counters for several threads.
 #[derive(Default)]
 pub(crate) struct Tally {
     images: Mutex<HashSet<u64>>,
@@ -36,8 +36,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Whether this image was not yet seen in this situation; counts it if no situation had it.
-    /// `inside` is whether a seal, a merge or a forgetting was under way.
+    /// Whether this image was not seen in this situation before; counts it if no situation had it.
+    /// `inside` is whether a seal, a merge or a forgetting was running.
     pub(crate) fn is_new(&self, image: u64, situation: u64, inside: bool) -> bool {
         if self.images.lock().unwrap().insert(image) {
             self.inside.fetch_add(u64::from(inside), Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl Tally {
         self.checked.lock().unwrap().insert((image, situation))
     }
 
-    /// A moment was looked at; `whole` is whether all of its states were.
+    /// Counts a moment; `whole` is whether all of its states were tried.
     pub(crate) fn point(&self, whole: bool) {
         self.points.fetch_add(1, Ordering::Relaxed);
         self.whole.fetch_add(u64::from(whole), Ordering::Relaxed);
@@ -56,7 +56,7 @@ impl Tally {
         self.images.lock().unwrap().len() as u64
     }
 
-    /// Those of them first met inside a seal, a merge or a forgetting.
+    /// The images first seen inside a seal, a merge or a forgetting.
     pub(crate) fn inside(&self) -> u64 {
         self.inside.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! A store under observation: at each sync of its disk, and where each call returns, the states that
-//! a crash could leave are opened and compared with those that it may leave.
+//! A store under observation: at each sync of its disk, and where each call returns, the possible states
+//! after a crash are opened and compared with the allowed ones.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,24 +17,24 @@ use simkeep_testing::model::Model;
 use simkeep_testing::{choice, on, sound};
 
 /// One in this many recovered stores is also searched, scanned and verified; all of them if a single
-/// workload is run again.
+/// workload is repeated.
 const DEEPLY: u64 = 32;
 
-/// What was tried by all workloads of a test, and what went wrong.
+/// The work of all workloads of a test, and their failures.
 pub(crate) struct Trial {
-    /// States that crashes of the workloads left.
+    /// States after crashes of workloads.
     pub(crate) crashes: Tally,
-    /// States that crashes of recoveries left.
+    /// States after crashes of recoveries.
     pub(crate) recoveries: Tally,
     /// One in this many recovered stores is also searched, scanned and verified.
     deeply: u64,
-    /// One in this many recoveries is cut short, at each of its changes.
+    /// One in this many recoveries is interrupted at each of its changes.
     cut_every: u64,
     failures: Mutex<Vec<String>>,
 }
 
 impl Trial {
-    /// Begins the trial of all workloads of a test, or of `one` that is run again with everything tried.
+    /// Begins the trial of all workloads of a test, or of `one` that is repeated with everything tried.
     pub(crate) fn new(cut_every: u64, one: bool) -> Arc<Trial> {
         Arc::new(Trial {
             crashes: Tally::default(),
@@ -74,7 +74,7 @@ impl Trial {
     }
 }
 
-/// Does something for each number below `n`, on two threads.
+/// Calls a function with each number below `n`, on two threads.
 pub(crate) fn each(n: usize, work: impl Fn(usize) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -90,29 +90,29 @@ pub(crate) fn each(n: usize, work: impl Fn(usize) + Sync) {
     });
 }
 
-/// What the states of a crash are compared with.
+/// The states with which crash states are compared.
 #[derive(Default)]
 struct Expected {
-    /// What may be left, newest last.
+    /// The allowed states, newest last.
     allowed: Vec<Model>,
-    /// Whether a seal, a merge or a forgetting is under way.
+    /// Whether a seal, a merge or a forgetting is running.
     inside: bool,
-    /// Moments so far.
+    /// The number of moments so far.
     moments: u64,
-    /// Whether anybody looks.
+    /// Whether crash states are checked.
     looking: bool,
 }
 
-/// A disk on which each sync is a moment to look at.
+/// A disk on which each sync is a moment to check.
 #[derive(Clone)]
 pub(crate) struct Under {
     disk: SimDisk,
     trial: Arc<Trial>,
     options: Options,
     expected: Arc<Mutex<Expected>>,
-    /// Which workload it is.
+    /// The name of the workload.
     what: Arc<str>,
-    /// What runs it again.
+    /// The command that repeats it.
     again: Arc<str>,
     seed: u64,
 }
@@ -140,7 +140,7 @@ impl Under {
         }))
     }
 
-    /// A failure to come.
+    /// Injects a failure.
     pub(crate) fn fail(&self, fault: Fault) {
         self.disk.fail(fault);
     }
@@ -155,26 +155,26 @@ impl Under {
         (expected.allowed, expected.inside, expected.looking) = (allowed, inside, true);
     }
 
-    /// Nobody looks until states are allowed again.
+    /// Stops checking until states are allowed again.
     pub(crate) fn pause(&self) {
         self.expected.lock().unwrap().looking = false;
     }
 
-    /// Makes and checks the states that a crash could leave now.
+    /// Generates and checks the possible states after a crash now.
     pub(crate) fn look(&self) {
         let mut expected = self.expected.lock().unwrap();
-        // One failure says enough.
+        // One failure is enough.
         if !expected.looking || self.trial.has_failed() {
             return;
         }
         expected.moments += 1;
         let moment = expected.moments;
-        // What is allowed is part of what makes a case a new one.
+        // A case includes the allowed states.
         let situation = self.seed << 20 | moment;
         let whole = states::each(&self.disk, situation, |disk, state| {
             let hash = image(&disk);
             if self.trial.crashes.is_new(hash, situation, expected.inside) {
-                // By its name, not by its bytes: some of them hold the time.
+                // By name, not by bytes, some of which contain the time.
                 let case = xxh3_64_with_seed(state.as_bytes(), situation);
                 let what = format!("{}, moment {moment}, {state}", self.what);
                 self.check(&disk, case, &expected.allowed, &what);
@@ -183,8 +183,8 @@ impl Under {
         self.trial.crashes.point(whole);
     }
 
-    /// `case` is a number that this state has in each run, so that the same ones are looked at
-    /// deeply and cut short each time, whatever the other threads do.
+    /// `case` is a number that this state has in each run, so that the same states are checked in depth
+    /// and interrupted each time, whatever the other threads do.
     fn check(&self, disk: &SimDisk, case: u64, allowed: &[Model], what: &str) {
         let mut lot = choice(case);
         let (deep, cut) = (lot(self.trial.deeply) == 0, lot(self.trial.cut_every) == 0);
@@ -194,7 +194,7 @@ impl Under {
         }
     }
 
-    /// Opens what a crash left. None if that is not as it must be.
+    /// Opens the store after a crash. Returns `None` if it is not as it must be.
     fn recover(&self, disk: &SimDisk, allowed: &[Model], deep: bool, what: &str) -> Option<Model> {
         let disk = disk.crash_all_kept();
         let recovered = catch_unwind(AssertUnwindSafe(|| {
@@ -225,7 +225,7 @@ impl Under {
         None
     }
 
-    /// Opens what a crash left, and lets the power go again at each change that this makes.
+    /// Opens the store after a crash, and fails the power again at each change of the recovery.
     fn cut(&self, disk: &SimDisk, case: u64, found: &Model, what: &str) {
         let again = disk.crash_all_kept();
         let (under, on_disk, found) = (self.clone(), again.clone(), found.clone());

@@ -1,4 +1,4 @@
-//! Damage of a store that somebody writes to.
+//! Damage to a store during writing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ fn verify_during_writing_names_every_flaw() {
         file.read_at(at, &mut byte).unwrap();
         file.write_at(at, &[!byte[0]]).unwrap();
     };
-    // What the segment says of itself, and the first of its blocks.
+    // The head of a segment, and the first of its blocks.
     flip(segments[0], |len| len - 1);
     flip(segments[2], |_| 64);
     disk.remove(segments[3]).unwrap();
@@ -48,8 +48,8 @@ fn verify_during_writing_names_every_flaw() {
     assert_eq!(verified.files, segments.len() + 1);
 }
 
-/// A disk that removes these files before the `nth` read of a segment that comes after each of them was
-/// opened twice.
+/// A disk that removes these files before the `nth` read of a segment after each of them was opened
+/// twice.
 fn removing(disk: &SimDisk, segments: &[Name], nth: usize) -> HookDisk {
     let (opens, reads) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let (inner, segments) = (disk.clone(), segments.to_vec());

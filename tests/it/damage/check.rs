@@ -1,4 +1,4 @@
-//! What must hold of a damaged store.
+//! The requirements for a damaged store.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -11,13 +11,13 @@ use simkeep::{Error, Reader, Store};
 use super::stores::{Sound, answers};
 use simkeep_testing::{on, small};
 
-/// What came of damages.
+/// The results of damage.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) tried: AtomicUsize,
-    /// Found by opening and reading.
+    /// Detected by opening and reading.
     pub(crate) by_reading: AtomicUsize,
-    /// Found by `verify`.
+    /// Detected by `verify`.
     pub(crate) by_verify: AtomicUsize,
     /// Without any effect.
     pub(crate) harmless: AtomicUsize,
@@ -37,7 +37,7 @@ impl Counts {
     }
 }
 
-/// Which ways a damaged store is opened.
+/// How a damaged store is opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Opens {
     ToWrite,
@@ -46,13 +46,13 @@ pub(crate) enum Opens {
 }
 
 impl Opens {
-    /// The ways in turn.
+    /// Alternates between the ways.
     pub(crate) fn nth(n: usize) -> Opens {
         if n.is_multiple_of(2) { Opens::ToWrite } else { Opens::ToRead }
     }
 }
 
-/// The error names the file; if it is one of damage it says where in it.
+/// Asserts that the error names the file and, for damage, the place in it.
 pub(crate) fn names(error: &Error, name: Name) {
     let text = error.to_string();
     let file = name.to_string();
@@ -74,7 +74,7 @@ pub(crate) fn check(
     counts: &Counts,
 ) -> bool {
     let mut found = false;
-    // First, since opening to write may recover what verify is to find.
+    // `verify` runs first, since opening for writing may repair what it should find.
     let verified = verify(on(disk), VerifyOptions::default());
     let is_found = match &verified {
         Ok(verified) => {
@@ -137,7 +137,7 @@ pub(crate) fn each(
     });
 }
 
-/// redb panics on damaged files, and the store makes errors of that: no need to show them.
+/// redb panics on damaged files, and the store turns the panics into errors; they are not shown.
 fn let_redb_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! Files that were cut short, grew, went, or are another's.
+//! Truncated, extended, missing and swapped files.
 
 use simkeep::disk::{Name, SimDisk};
 
@@ -7,8 +7,8 @@ use super::stores::{Sound, with_older_catalog};
 use simkeep_testing::again;
 use simkeep_testing::depth::every;
 
-/// Lengths of a file that are tried: all of a small one; of others many, and all that are near a
-/// multiple of a sector.
+/// The tried lengths of a file: all of a small file; of others many, and all near a multiple of a
+/// sector.
 fn lengths(len: usize) -> Vec<usize> {
     let step = (len / 1_000).max(1);
     let near = |at: &usize| at.is_multiple_of(step) || (at + 1) % 512 <= 2;
@@ -22,7 +22,7 @@ fn cut(sound: &Sound, name: Name, counts: &Counts) {
     each(lengths.len(), what, |n| {
         let disk = sound.with(name, content[..lengths[n]].to_vec());
         let found = check(&disk, name, sound, Opens::nth(n), counts);
-        // At its end a catalog may have pages that hold nothing.
+        // At its end a catalog may have empty pages.
         assert!(found || name == Name::Catalog, "not found");
     });
 }

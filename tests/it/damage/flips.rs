@@ -1,4 +1,4 @@
-//! Every byte of every file, bit by bit.
+//! Bit flips in every byte of every file.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::disks::restless;
 use simkeep_testing::{EPOCHS, again, choice, open, small};
 
-/// Bits that are flipped in all.
+/// The total number of flipped bits.
 fn flips() -> usize {
     usize::try_from(deep(60_000)).unwrap()
 }
@@ -82,14 +82,14 @@ fn flip(
     });
 }
 
-/// Five of six flips: each of a byte that a checksum covers, so each is found.
+/// Five of six flips are in bytes that a checksum covers, so each is found.
 #[test]
 fn c3_bit_flip_in_a_segment_is_detected_or_harmless() {
     let _again = again();
     let stores = [Sound::killed(), Sound::another(), Sound::golden()];
     let wanted = flips() / 6 * 5;
     let mut bits = Vec::new();
-    // The small ones have every kind of thing in few bytes.
+    // The small stores have every kind of data in few bytes.
     for (store, wanted) in [(0, wanted / 2), (1, wanted / 2), (2, wanted / 20)] {
         let mut all = Vec::new();
         for name in stores[store].segments() {
@@ -101,11 +101,11 @@ fn c3_bit_flip_in_a_segment_is_detected_or_harmless() {
     }
     let counts = Counts::default();
     flip(&stores, &bits, Opens::nth, &counts, true);
-    // The small stores have some 300,000 bits, which may be less than is wanted.
+    // The small stores have some 300,000 bits, which may be fewer than requested.
     tried(&counts, "segments", bits.len().max(wanted.min(250_000)));
 }
 
-/// No checksum covers them, and they are zero.
+/// No checksum covers these bytes, and they are zero.
 #[test]
 fn c3_bit_flip_between_sections_is_harmless_but_verified() {
     let _again = again();
@@ -122,10 +122,10 @@ fn c3_bit_flip_between_sections_is_harmless_but_verified() {
     assert_eq!(counts.by_reading.into_inner(), 0);
 }
 
-/// Where a catalog has something: bytes that are not zero, its header, and what no checksum of ours
-/// covers, the settings and the names of epochs. Whether a checksum of redb's covers a byte, or it
-/// lies in a page that is free, shows in whether it is found. In the long run all of each page that
-/// was ever written.
+/// The bytes of a catalog that contain data: bytes that are not zero, its header, and the bytes without
+/// a checksum of this library (the settings and the names of epochs). Whether a checksum of redb covers
+/// a byte, or it lies in a free page, follows from whether the flip is found. At large depths all bytes
+/// of each page that was ever written.
 fn catalog_bytes(content: &[u8]) -> Vec<usize> {
     let mut live: Vec<bool> = content.iter().map(|byte| *byte != 0).collect();
     if flips() >= ALL_FLIPS {
@@ -163,7 +163,7 @@ fn c3_bit_flip_in_a_catalog_is_detected_or_harmless() {
     assert!(found * 8 > bits.len(), "{found} of {}", bits.len());
 }
 
-/// Nothing depends on them but when a store has a writer: a mark that is damaged says nothing.
+/// They matter only while a store has a writer: a damaged mark is ignored.
 #[test]
 fn c3_lock_or_snapshot_bit_flip_is_detected_or_harmless() {
     let _again = again();
@@ -180,7 +180,7 @@ fn c3_lock_or_snapshot_bit_flip_is_detected_or_harmless() {
     counts.say("flips of LOCK and SNAPSHOT");
 }
 
-/// What a reader opens while a writer runs that it cannot follow.
+/// A reader uses this file if it cannot follow a running writer.
 #[test]
 fn c3_bit_flip_in_snapshot_during_writing_names_the_file() {
     let _again = again();

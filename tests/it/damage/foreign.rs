@@ -1,5 +1,5 @@
-//! Files of another store, of a copy of this one that went another way, or of another time: errors that
-//! say which, and nothing of them in an answer.
+//! Files of another store, of a diverged copy, or of another time: errors that say which, and none of
+//! their data in an answer.
 
 use std::fs;
 use std::path::Path;
@@ -17,11 +17,11 @@ use simkeep_testing::{ms, on, open, small};
 
 type Files = Vec<(Name, Vec<u8>)>;
 
-/// Pages that are the same for each `salt`, but for their fingerprints: so are the files' lengths.
+/// Pages that are equal for each `salt` except for their fingerprints, so that files have equal lengths.
 fn load(store: &Store, from: u64, to: u64, salt: u64) {
     let urls: Vec<String> = (from..to).map(|n| format!("https://h{}.example/{n}", n % 7)).collect();
     let observations = (from..to).zip(&urls).map(|(n, url)| {
-        // As many bits in each, so that nothing but their values differs.
+        // The same number of bits in each, so that only their values differ.
         let fingerprint = (0xff << (n % 40)) | 1 << (41 + salt);
         Ok(Observation::content(url, ms(n.cast_signed()), fingerprint, Epoch::from_number(0)))
     });
@@ -35,7 +35,7 @@ fn made(seed: u64) -> (SimDisk, Store) {
     (disk, store)
 }
 
-/// A closed store whose segments are of loads.
+/// A closed store whose segments come from loads.
 fn store_of(seed: u64, salts: &[u64]) -> Files {
     let (disk, store) = made(seed);
     salts
@@ -46,7 +46,7 @@ fn store_of(seed: u64, salts: &[u64]) -> Files {
     disk.contents()
 }
 
-/// A copy of a store that goes on by itself with another load.
+/// A copy of a store that diverges by another load.
 fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
     let disk = SimDisk::of(files.iter().cloned());
     disk.set_seed(seed);
@@ -61,11 +61,11 @@ fn newest(files: &Files) -> Name {
     segments.filter(|name| matches!(name, Name::Segment(_))).max().unwrap()
 }
 
-/// A segment under another number.
+/// Changes the number of a segment.
 fn renumbered(segment: &[u8], id: u64) -> Vec<u8> {
     let mut segment = segment.to_vec();
     let trailer = segment.len() - 64;
-    // Where its parts begin, where the number is in them, and where their checksums are.
+    // The places of its parts that contain the number, and of their checksums.
     for (start, number, sum) in [(0, 16, 60), (trailer, trailer + 8, trailer + 60)] {
         segment[number..number + 8].copy_from_slice(&id.to_le_bytes());
         let checksum = crc32fast::hash(&segment[start..sum]).to_le_bytes();
@@ -74,7 +74,7 @@ fn renumbered(segment: &[u8], id: u64) -> Vec<u8> {
     segment
 }
 
-/// The store's id as its segment has it.
+/// The store id in a segment.
 fn id_of(segment: &[u8]) -> String {
     format!("{:016x}", u64::from_le_bytes(segment[24..32].try_into().unwrap()))
 }
@@ -95,8 +95,8 @@ fn held(files: &Files) -> Model {
     dump(&Reader::open(on(&SimDisk::of(files.iter().cloned()))).unwrap().snapshot()).unwrap()
 }
 
-/// Refused for writing and for reading, by errors of this file that say all of this; nothing is
-/// removed. `verify` says the same, and so does `repair`.
+/// Asserts that it is refused for writing and reading with errors that contain these texts, and that
+/// nothing is removed. `verify` and `repair` report the same.
 fn is_refused(disk: &SimDisk, name: Name, says: &[&str]) -> Repaired {
     let names = |disk: &SimDisk| disk.contents().into_iter().map(|(n, _)| n).collect::<Vec<_>>();
     let before = names(disk);
@@ -129,11 +129,11 @@ fn segment_of_another_store_is_refused_naming_both() {
     let disk = with(&own, name, there.to_vec());
     let repaired = is_refused(&disk, name, &ids);
     assert_eq!((repaired.pages, repaired.lost.len()), (50, 1));
-    // Of both segments, one is whose it must be.
+    // One of the two segments belongs to the store.
     assert_eq!(saved(&disk).1.pages().count(), 50);
 }
 
-/// The checksum of its trailer is that which the list has: only the head says whose it is.
+/// The checksum of its trailer is the listed one; only the head names the store.
 #[test]
 fn segment_head_that_names_another_store_is_refused() {
     let own = store_of(1, &[1]);
@@ -159,14 +159,14 @@ fn segment_of_a_diverged_copy_is_refused_naming_both() {
     let disk = with(&own, name, there.to_vec());
     let repaired = is_refused(&disk, name, &[&sums[0], &sums[1]]);
     assert_eq!((repaired.pages, repaired.lost.len()), (50, 1));
-    // Without a catalog, `SNAPSHOT` knows.
+    // Without a catalog, `SNAPSHOT` identifies the store.
     let left = disk.contents().into_iter().filter(|(name, _)| *name != Name::Catalog);
     let (repaired, model) = saved(&SimDisk::of(left));
     assert_eq!(model.pages().count(), 50);
     assert!(repaired.lost.iter().any(|loss| loss.file == name.to_string()), "{repaired:#?}");
 }
 
-/// Both have one set of data, so that only the nonces differ.
+/// Both have equal data, so that only the nonces differ.
 #[test]
 fn head_and_body_of_different_copies_are_damage() {
     let both = store_of(1, &[1]);
@@ -192,13 +192,13 @@ fn reader_during_writing_rejects_a_swapped_segment() {
     assert!(is_named(Reader::open(on(&disk)).unwrap_err()));
     let flaws = verified(&disk).flaws;
     assert!(matches!(&flaws[..], [flaw] if flaw.file == name.to_string()), "{flaws:?}");
-    // What is open already is the right one.
+    // Open files are the right ones.
     assert!(!follows.refresh().unwrap());
     assert!(dump(&follows.snapshot()).unwrap() == held(&own));
     drop(writer);
 }
 
-/// All files of a directory in the place of those of another.
+/// Replaces all files of a directory with those of another.
 fn put(from: &Path, to: &Path) {
     for dir in [from.to_owned(), from.join("segments")] {
         for entry in fs::read_dir(dir).unwrap() {
@@ -207,7 +207,7 @@ fn put(from: &Path, to: &Path) {
             if path.is_dir() {
                 fs::create_dir_all(into).unwrap();
             } else {
-                // Somebody may have it mapped.
+                // A reader may have it mapped.
                 let _ = fs::remove_file(&into);
                 fs::copy(path, into).unwrap();
             }
@@ -257,7 +257,7 @@ fn unlisted_segment_of_another_store_is_not_removed() {
 fn repair_without_a_catalog_uses_segments_of_one_store() {
     let (own, other) = (store_of(1, &[1, 2]), store_of(2, &[3]));
     let mut files: Files = own.iter().filter(|(n, _)| *n != Name::Catalog).cloned().collect();
-    // With a number above all others, so that it would be taken first.
+    // With a number above all others, so that it would be tried first.
     let (foreign, stray) = (Name::Segment(200), file(&other, newest(&other)));
     let (id, stray) = (id_of(stray), renumbered(stray, 200));
     files.push((foreign, stray));
@@ -271,13 +271,13 @@ fn repair_without_a_catalog_uses_segments_of_one_store() {
     }
 }
 
-/// A store at two times: files, and what they hold.
+/// A store at two times: its files and its contents.
 fn older_and_newer() -> (Files, Files) {
     let older = store_of(1, &[1]);
     (older.clone(), gone_on(&older, 2, 2))
 }
 
-/// Some files of one time in the place of those of another.
+/// Replaces some files of one time with those of the other.
 fn mixed(files: &Files, others: &Files, names: &[Name]) -> SimDisk {
     let kept = files.iter().filter(|(name, _)| !names.contains(name));
     let put = others.iter().filter(|(name, _)| names.contains(name));
@@ -289,7 +289,7 @@ fn catalog_older_than_snapshot_is_refused_and_nothing_removed() {
     let (older, newer) = older_and_newer();
     let disk = mixed(&newer, &older, &[Name::Catalog, Name::Lock]);
     let repaired = is_refused(&disk, Name::Catalog, &["SNAPSHOT", "older copy"]);
-    // What the newer segments have is certain.
+    // The data of the newer segments is certain.
     assert_eq!(repaired.pages, 100);
     assert!(saved(&disk).1 == held(&newer));
     assert!(repaired.lost.iter().any(|loss| loss.operations == Some((101, None))), "{repaired:#?}");
@@ -297,7 +297,7 @@ fn catalog_older_than_snapshot_is_refused_and_nothing_removed() {
     let doubtful = repair(on(&disk), on(&to), RepairOptions::default());
     let says = |what: &str| what.contains("older than SNAPSHOT");
     assert!(matches!(doubtful, Err(Error::AmbiguousRepair { what }) if says(&what)));
-    // The mark alone is of no account, and the catalog alone is found out by the mark as well.
+    // The mark alone does not matter, and the catalog alone is detected by the mark as well.
     let disk = mixed(&newer, &older, &[Name::Lock]);
     assert!(verified(&disk).is_sound());
     drop(open(&disk, small()));
@@ -306,8 +306,8 @@ fn catalog_older_than_snapshot_is_refused_and_nothing_removed() {
     assert!(matches!(error, Error::Corrupt(flaw) if flaw.file == "catalog.redb"));
 }
 
-/// Where the catalog's journal may be of another way than the segments that `SNAPSHOT` names, it is
-/// not joined to them.
+/// If the journal of the catalog may not belong to the segments that `SNAPSHOT` names, it is not joined
+/// to them.
 #[test]
 fn journal_of_an_older_catalog_is_not_joined_to_segments() {
     let both = store_of(1, &[1]);
@@ -335,7 +335,7 @@ fn journal_of_an_older_catalog_is_not_joined_to_segments() {
 fn snapshot_of_a_diverged_copy_is_refused() {
     let both = store_of(1, &[1]);
     let other = gone_on(&both, 2, 2);
-    // Epochs are changes, too, and give no numbers to segments.
+    // Epochs are changes as well, but do not use segment numbers.
     let disk = SimDisk::of(both.clone());
     let store = open(&disk, small());
     for name in ["two", "three", "four"] {

@@ -1,4 +1,4 @@
-//! A header of the catalog that leads to the commit before the last.
+//! A catalog header that selects the commit before the last.
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::load::LoadOptions;
@@ -11,7 +11,7 @@ use simkeep_testing::pages::URLS;
 use simkeep_testing::sample::sample;
 use simkeep_testing::{create, ms, on, open, small};
 
-/// What the last commit did. A repair brings all of it back.
+/// The last commit; a repair restores all of it.
 type Last = (&'static str, fn(&Store));
 
 const LAST: [Last; 5] = [

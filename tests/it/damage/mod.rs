@@ -1,8 +1,8 @@
-//! Damage of every kind, everywhere: an error that names the file, or no change at all; and `verify`
-//! finds whatever a checksum covers.
+//! Damage of every kind, everywhere: it is an error that names the file, or changes nothing; and
+//! `verify` finds everything that a checksum covers.
 //!
-//! At depth 1, 60,000 bits are flipped. From a million on that is every bit of a segment that means
-//! something, and every bit of a catalog.
+//! At depth 1, 60,000 bits are flipped. From a million on, every used bit of a segment and every bit of
+//! a catalog is flipped.
 
 mod beside;
 mod check;

@@ -1,4 +1,4 @@
-//! The numbers of a segment that are not true, behind checksums that hold.
+//! Wrong numbers in a segment behind valid checksums.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use simkeep::verify::{VerifyOptions, verify};
 use simkeep_testing::forge::golden::{SEGMENTS, agreeing, files, golden};
 use simkeep_testing::forge::segment::Segment;
 
-/// Of the numbers in `format/segment.md`, by how much each may be wrong: all but the sequence numbers,
-/// which the catalog has too, the tier, and when it was written.
+/// The numbers in `format/segment.md`, each with the change that makes it wrong: all but the sequence
+/// numbers, which the catalog has too, the tier, and the time of writing.
 const WRONG: [(usize, i64); 10] = [
     (3, 1),
     (4, -1),
@@ -36,7 +36,7 @@ fn verify_finds_each_wrong_number_in_a_segment() {
             let file = segment.write();
             let files = files(&agreeing(id, &file), Some((id, &file)));
             let disk: Arc<dyn Disk> = Arc::new(SimDisk::of(files));
-            // The files of tables are not there, which is not what this is about.
+            // Table files are missing, which does not matter here.
             let of = [Name::Segment(id).to_string(), "segments".to_owned()];
             let flaws = verify(disk, VerifyOptions::default()).unwrap().flaws;
             let found = flaws.iter().any(|flaw| of.contains(&flaw.file));

@@ -1,4 +1,4 @@
-//! What `repair` saves of a damaged store: everything that is not reported as lost, and nothing else.
+//! `repair` saves everything that it does not report as lost, and nothing else.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +16,7 @@ use simkeep_testing::pages::{PREFIXES, Place};
 use simkeep_testing::sample::fill;
 use simkeep_testing::{again, choice, create, ms, on, small};
 
-/// What came of repairs.
+/// The results of repairs.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     tried: AtomicUsize,
@@ -29,7 +29,7 @@ fn add(count: &AtomicUsize, yes: bool) {
     count.fetch_add(usize::from(yes), Ordering::Relaxed);
 }
 
-/// Whether a loss explains that a visit of this page is not there.
+/// Whether a loss explains that a visit of this page is missing.
 fn explains(repaired: &Repaired, place: &Place) -> bool {
     repaired.lost.iter().any(|loss| {
         let after = loss.after_url.as_ref().is_none_or(|after| Place::of(after) < *place);
@@ -38,7 +38,7 @@ fn explains(repaired: &Repaired, place: &Place) -> bool {
     })
 }
 
-/// Repairs, and compares with what was there.
+/// Repairs a store, and compares the result with the original.
 pub(crate) fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> (Repaired, Reader) {
     let before = disk.changes();
     let repair = |keep: bool| {
@@ -190,13 +190,13 @@ fn repaired_store_has_a_live_epoch() {
     store.observe(Observation::content("https://a.test/", ms(1), 7, first)).unwrap();
     store.register_epoch(name, Role::Both).unwrap();
     store.end_epoch(first, 1).unwrap();
-    // The catalog keeps what it held before its last commit.
+    // The catalog keeps its previous contents after its last commit.
     for time in 2..5 {
         store.observe(Observation::gone("https://a.test/", ms(time))).unwrap();
         store.flush().unwrap();
     }
     store.close().unwrap();
-    // Nothing is left of the other epoch.
+    // The other epoch leaves no trace.
     let mut files = disk.contents();
     files.retain(|(name, _)| *name != Name::Snapshot);
     let (_, catalog) = files.iter_mut().find(|(name, _)| *name == Name::Catalog).unwrap();
@@ -218,7 +218,7 @@ fn repaired_store_has_a_live_epoch() {
 #[test]
 fn newer_of_overlapping_segments_wins() {
     let _again = again();
-    // What a merge and a purge leave for readers, and a crash may leave for good.
+    // Files that a merge and a purge keep for readers, and a crash may keep for good.
     let disk = SimDisk::new();
     let store = create(&disk, small());
     let mut model = Model::default();
@@ -290,7 +290,7 @@ fn store_is_not_repaired_into_an_existing_store() {
     assert!(matches!(nothing, Err(Error::NotAStore { .. })));
 }
 
-/// Everything that was ever observed in the small store, forgotten or not.
+/// All visits that were ever observed in the small store, forgotten or not.
 pub(crate) fn ever() -> Model {
     let mut ever = Model::default();
     for (seed, n) in [(1, 60), (2, 8), (3, 10)] {
@@ -308,7 +308,7 @@ fn journal_frames_before_and_after_damage_are_saved() {
     let [.., newest] = sound.segments()[..] else { panic!() };
     let first = operations(sound.file(newest)).1 + 1;
     let mut content = sound.file(Name::Catalog).to_vec();
-    // The frame of the fifth operation, wherever a copy of it is: behind its number comes a count of 1.
+    // All copies of the frame of the fifth operation: its number, followed by a count of 1.
     let frame = [&(first + 4).to_le_bytes()[..], &1u32.to_le_bytes()].concat();
     let places = content.windows(frame.len()).enumerate().filter(|(_, bytes)| *bytes == frame);
     let places: Vec<usize> = places.map(|(at, _)| at).collect();
@@ -319,7 +319,7 @@ fn journal_frames_before_and_after_damage_are_saved() {
     let [loss, others @ ..] = repaired.lost.as_slice() else { panic!("{repaired:#?}") };
     assert_eq!(loss.operations, Some((first + 4, Some(first + 4))));
     assert_eq!(repaired.damaged_frames, 1);
-    // What others name that may have come with it.
+    // Data that other files name and that may have come with it.
     assert!(others.iter().all(|loss| loss.pages == Some(0)), "{repaired:#?}");
     assert!(repaired.lost_visits < 3, "{repaired:#?}");
 }

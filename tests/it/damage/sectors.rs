@@ -1,4 +1,4 @@
-//! Sectors that lost their content, or have that of others.
+//! Sectors that lost their contents, or have those of others.
 
 use simkeep::disk::Name;
 
@@ -7,7 +7,7 @@ use super::stores::{Sound, live_bytes, with_older_catalog};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{again, choice};
 
-/// A file in which one sector, or two, are not what they were.
+/// A file with one or two wrong sectors.
 struct Damage {
     name: Name,
     what: String,
@@ -18,7 +18,7 @@ fn sector(content: &[u8], size: usize, number: usize) -> std::ops::Range<usize> 
     number * size..content.len().min((number + 1) * size)
 }
 
-/// Puts a sector of another file in the place of one, as far as both go.
+/// Replaces a sector with one of another file, as far as both have data.
 fn put(content: &mut [u8], size: usize, number: usize, other: &[u8], from: usize) {
     let (to, from) = (sector(content, size, number), sector(other, size, from));
     for (to, from) in to.zip(from) {
@@ -26,7 +26,7 @@ fn put(content: &mut [u8], size: usize, number: usize, other: &[u8], from: usize
     }
 }
 
-/// Sectors zeroed, exchanged with each other, and with those of other files of its kind.
+/// Sectors that are zeroed, or exchanged with each other and with those of other files of the same kind.
 fn damages(sound: &Sound, name: Name, others: &[&[u8]]) -> Vec<Damage> {
     let content = sound.file(name);
     let mut damages = Vec::new();
@@ -61,7 +61,7 @@ fn damages(sound: &Sound, name: Name, others: &[&[u8]]) -> Vec<Damage> {
 }
 
 fn check_all(sound: &Sound, damages: &[Damage], counts: &Counts) {
-    // Of very many some.
+    // A sample of very many.
     let every = (damages.len() / usize::try_from(deep(500)).unwrap()).max(1);
     let damages: Vec<&Damage> = damages.iter().step_by(every).collect();
     let what = |n: usize| {

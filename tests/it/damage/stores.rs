@@ -1,4 +1,4 @@
-//! The stores that are damaged, and what they answer while they are sound.
+//! The damaged stores, and their answers while they are sound.
 
 use std::fs;
 use std::ops::Range;
@@ -21,13 +21,13 @@ pub(crate) struct Sound {
     pub(crate) what: &'static str,
     pub(crate) files: Vec<(Name, Vec<u8>)>,
     pub(crate) answers: Answers,
-    /// Everything that was ever observed, forgotten or not.
+    /// All visits that were ever observed, forgotten or not.
     pub(crate) ever: Model,
 }
 
 pub(crate) type Answers = (Model, Vec<Matches>, Vec<String>);
 
-/// Everything that a store has an answer in.
+/// All answers of a store.
 pub(crate) fn answers(view: &Snapshot) -> Result<Answers> {
     let model = dump(view)?;
     let mut searches = Vec::new();
@@ -56,12 +56,12 @@ impl Sound {
         Sound { what, files, answers, ever }
     }
 
-    /// A small one that was killed.
+    /// A small store that was killed.
     pub(crate) fn killed() -> Sound {
         Sound { ever: ever(), ..Sound::of("killed", killed_sample().0) }
     }
 
-    /// Another small one that was killed.
+    /// Another small store that was killed.
     pub(crate) fn another() -> Sound {
         let disk = SimDisk::new();
         let store = create(&disk, small());
@@ -76,12 +76,12 @@ impl Sound {
         Sound::of("other", disk.contents())
     }
 
-    /// A small one that was closed.
+    /// A small store that was closed.
     pub(crate) fn closed() -> Sound {
         Sound { ever: ever(), ..Sound::of("closed", closed_sample().0) }
     }
 
-    /// The golden one: larger, with rotations, and with a journal.
+    /// The golden store: larger, with rotations and a journal.
     pub(crate) fn golden() -> Sound {
         let root = in_repository("format/golden/v5");
         let names =
@@ -90,7 +90,7 @@ impl Sound {
         Sound::of("golden", names.map(read).to_vec())
     }
 
-    /// One whose segments have many blocks.
+    /// A store whose segments have many blocks.
     pub(crate) fn large() -> Sound {
         let disk = SimDisk::new();
         let store = create(&disk, small().memtable_observations(4096));
@@ -116,7 +116,7 @@ impl Sound {
         file(&self.files, name)
     }
 
-    /// This store, one file of it with another content.
+    /// This store, with other contents of one file.
     pub(crate) fn with(&self, name: Name, content: Vec<u8>) -> SimDisk {
         with(&self.files, name, content)
     }
@@ -127,7 +127,7 @@ impl Sound {
     }
 }
 
-/// A page of the large store, and what was seen of it.
+/// A page of the large store, and its visit.
 fn page(number: u64, from: u64) -> (String, Visit) {
     let seen = Seen::Content(Content {
         fingerprint: Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ from),
@@ -146,7 +146,7 @@ fn page(number: u64, from: u64) -> (String, Visit) {
     )
 }
 
-/// The small store as it was killed, and its catalog some operations before.
+/// The small store when it was killed, and its catalog some operations earlier.
 pub(crate) fn with_older_catalog() -> (Sound, Vec<u8>) {
     let (files, _) = killed_sample();
     let older = file(&files, Name::Catalog).to_vec();
@@ -156,8 +156,7 @@ pub(crate) fn with_older_catalog() -> (Sound, Vec<u8>) {
     (Sound::of("gone on", disk.contents()), older)
 }
 
-/// The kind of each section of a segment, and where it is. Read from its table, as
-/// `format/segment.md` tells.
+/// The kind and place of each section of a segment, read from its table as in `format/segment.md`.
 pub(crate) fn sections(file: &[u8]) -> Vec<(u16, Range<usize>)> {
     let (table, count) = table(file);
     let section = |number: usize| {
@@ -173,7 +172,7 @@ fn word(file: &[u8], at: usize) -> usize {
     usize::try_from(u64::from_le_bytes(file[at..at + 8].try_into().unwrap())).unwrap()
 }
 
-/// Where the table of a segment is, and how many sections it has.
+/// The place of the table of a segment, and its number of sections.
 fn table(file: &[u8]) -> (usize, usize) {
     let trailer = file.len() - 64;
     (word(file, trailer + 16), word(file, trailer + 32))
@@ -185,7 +184,7 @@ pub(crate) fn operations(file: &[u8]) -> (u64, u64) {
     (word(file, table) as u64, word(file, table + 8) as u64)
 }
 
-/// Which bytes of a segment mean something: all but the zeros between its sections.
+/// The used bytes of a segment: all but the zeros between its sections.
 pub(crate) fn live_bytes(file: &[u8]) -> Vec<bool> {
     let mut live = vec![false; file.len()];
     live[..64].fill(true);

@@ -1,4 +1,4 @@
-//! Sectors that the medium does not give back, however often it is asked.
+//! Sectors that cannot be read, however often it is tried.
 
 use std::io;
 use std::ops::Range;
@@ -13,8 +13,8 @@ use super::check::each;
 use super::stores::Sound;
 use simkeep_testing::{again, on};
 
-/// A disk with one bad place in one file. With a map that is a signal, so nobody may map what they
-/// have not read.
+/// A disk with one bad sector in one file. With a map that is a signal, so only checked data may be
+/// mapped.
 #[derive(Debug)]
 struct BadDisk {
     disk: SimDisk,
@@ -84,7 +84,7 @@ fn unreadable_sector_is_a_flaw_and_the_rest_is_saved() {
         let flaws = &verified.flaws;
         assert!(flaws.iter().all(|flaw| flaw.file == name.to_string()), "{flaws:?}");
         found.fetch_add(usize::from(!verified.is_sound()), Ordering::Relaxed);
-        // What no commit reaches is not read of a catalog.
+        // Unreachable parts of a catalog are not read.
         assert!(name == Name::Catalog || !verified.is_sound());
         assert_eq!(verified.files, all.files, "{:?}", verified.flaws);
 

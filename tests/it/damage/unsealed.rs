@@ -1,4 +1,4 @@
-//! What `repair` saves of a catalog that holds all of a young store: nothing is sealed yet.
+//! `repair` of a catalog that holds a whole unsealed store.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,14 +17,14 @@ use simkeep_testing::{again, choice, create, ms, small};
 const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
-/// A store with nothing sealed, and the URL that each operation is about.
+/// An unsealed store, and the URL of each operation.
 struct Young {
     sound: Sound,
     urls: Vec<String>,
     frames: Vec<Frame>,
 }
 
-/// A frame: its operations, and where the catalog has the bytes of it, part by part.
+/// A frame: its operations, and the places of its bytes in the catalog, part by part.
 struct Frame {
     operations: Range<u64>,
     parts: Vec<Range<usize>>,
@@ -35,7 +35,7 @@ fn options() -> Options {
 }
 
 impl Young {
-    /// Pages that come in batches, each again after some time.
+    /// Pages that are observed in batches, and again after some time.
     fn of(what: &'static str, pages: u64, batch: usize, url_bytes: usize) -> Young {
         let disk = SimDisk::new();
         let store = create(&disk, options());
@@ -101,7 +101,7 @@ fn frames(catalog: &[u8]) -> Vec<Frame> {
     }
     let mut frames: Vec<Frame> = Vec::new();
     for ((first, part), bytes) in parts {
-        // The newest copy of a row is not known; where any is whole, the frame is.
+        // It is unknown which copy of a row is the newest; if any is intact, the frame is.
         let at = place(catalog, &bytes);
         if part == 0 {
             let count = u32::from_le_bytes(bytes[8..12].try_into().unwrap());
@@ -112,7 +112,7 @@ fn frames(catalog: &[u8]) -> Vec<Frame> {
     frames
 }
 
-/// Where a file has these bytes.
+/// The places of these bytes in a file.
 fn place(file: &[u8], bytes: &[u8]) -> usize {
     let start = &bytes[..bytes.len().min(24)];
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Files of other people under our names, links, pipes: refused, and left as they are.
+//! User files, links and pipes with names of store files: refused, and left unchanged.
 
 use simkeep_testing::ms;
 use std::fs;
@@ -14,10 +14,10 @@ use simkeep::verify::VerifyOptions;
 use simkeep::{Epoch, Error, Observation, Options, Progress, Reader, Result, Store};
 use tempfile::TempDir;
 
-/// Nothing here takes longer; what does waits for somebody.
+/// Nothing here takes longer, unless it blocks.
 const SOON: Duration = Duration::from_secs(4);
 
-/// All names of files that a store ever has.
+/// All names of store files.
 const NAMES: [&str; 13] = [
     "LOCK",
     "catalog.redb",
@@ -34,10 +34,10 @@ const NAMES: [&str; 13] = [
     "segments/0000000002.00.tmp",
 ];
 
-/// What a user has, and is to keep.
+/// The contents of a user file that must survive.
 const VICTIM: &[u8] = b"of somebody else";
 
-/// A directory for a store, and a file beside it.
+/// A directory for a store, and a file next to it.
 struct Place {
     dir: TempDir,
 }
@@ -52,7 +52,7 @@ impl Place {
         Place { dir }
     }
 
-    /// A place with a store in it that has a segment and a journal.
+    /// A directory with a store that has a segment and a journal.
     fn with_store() -> Place {
         let place = Place::new();
         let store = Store::create(place.store(), Options::default()).unwrap();
@@ -67,7 +67,7 @@ impl Place {
         self.dir.path().join("s")
     }
 
-    /// Where a name is, with nothing there.
+    /// The path of a name, with nothing there.
     fn cleared(&self, name: &str) -> PathBuf {
         let path = self.store().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -87,7 +87,7 @@ impl Place {
     }
 }
 
-/// Makes or opens a store, and does a little of everything.
+/// Creates or opens a store, and performs a few operations of each kind.
 fn work(path: &Path) -> Result<()> {
     let store = Store::open_or_create(path, Options::default())?;
     for url in ["http://c/", "http://d/"] {
@@ -140,13 +140,13 @@ fn user_files_with_store_names_are_refused_and_kept() {
 #[test]
 fn leftovers_of_an_interrupted_create_are_removed() {
     let place = Place::new();
-    // As it was left before anything was written, by whichever crash.
+    // As an early crash leaves it, before anything was written.
     for lock in [&b""[..], &[0; 28]] {
         fs::write(place.cleared("LOCK"), lock).unwrap();
         work(&place.store()).unwrap();
         fs::remove_dir_all(place.store()).unwrap();
     }
-    // And on the way to its catalog.
+    // During the creation of its catalog.
     work(&place.store()).unwrap();
     fs::rename(place.store().join("catalog.redb"), place.store().join("catalog.redb.new")).unwrap();
     fs::remove_dir_all(place.store().join("segments")).unwrap();
@@ -243,7 +243,7 @@ fn repair_does_not_write_into_a_store() {
         fs::create_dir_all(place.store().join("segments")).unwrap();
         let own = ["segments", "sub", "segments/deep/er", "sub/../segments/x", "../s/sub"];
         let own = own.map(|to| place.store().join(to));
-        // The way leads back from a folder that is not there yet.
+        // The path goes up from a folder that does not exist yet.
         let name = place.store().file_name().unwrap().to_owned();
         let back = place.dir.path().join("none/deep/../..").join(name).join("segments/x");
         for to in own.into_iter().chain([back]) {

@@ -1,4 +1,4 @@
-//! One writer, whatever is done to the files that say so.
+//! One writer at a time, whatever happens to the lock files.
 
 use simkeep_testing::{ms, sound};
 use std::fs;
@@ -28,7 +28,7 @@ fn refused(path: &Path) {
     assert!(matches!(error, Error::Locked { .. }), "{error}");
 }
 
-/// The first writer stops, and the next one has all that was acknowledged.
+/// The first writer stops, and the next one has all acknowledged operations.
 fn stops(store: Store, file: &str, reopen: &Path) {
     let write = || store.observe(Observation::gone("http://b/", ms(0)));
     let error = write().unwrap_err();
@@ -113,7 +113,7 @@ fn put_another(path: &Path, segments: usize) {
     fs::rename(&beside, path).unwrap();
 }
 
-/// The store that came into the place of another one has all that was put there.
+/// The replacing store still has all its data.
 fn is_whole(path: &Path, segments: usize) {
     let store = Store::open(path, Options::default()).unwrap();
     for number in 0..segments {
@@ -128,7 +128,7 @@ fn close_removes_nothing_of_a_store_in_its_place() {
     store.seal().unwrap();
     store.observe(Observation::gone("http://b/", ms(0))).unwrap();
     store.seal().unwrap();
-    // What goes is kept a while for readers of other processes.
+    // Removed files are kept for a while for readers of other processes.
     store.merge(&Progress::default()).unwrap();
     put_another(&path, 3);
     store.close().unwrap();

@@ -1,5 +1,4 @@
-//! What a store's directory may hold, and who may use it: names in any order, files of other
-//! people, links and pipes.
+//! The contents of a store directory, and its users: names in any order, user files, links and pipes.
 
 mod foreign;
 mod locks;

@@ -9,7 +9,7 @@ use simkeep::load::LoadOptions;
 use simkeep::repair::RepairOptions;
 use simkeep::{Observation, Options, Prefix, Progress, Scope, Store};
 
-/// The permissions of everything that there is, without doubles.
+/// All distinct permissions in the directory.
 fn modes(path: &Path) -> Vec<u32> {
     let mut modes = vec![fs::metadata(path).unwrap().permissions().mode() & 0o7777];
     if path.is_dir() {
@@ -42,7 +42,7 @@ fn store_is_private_unless_file_mode_is_set() {
         work(&store, 0);
         store.close().unwrap();
         assert_eq!(modes(&path), [mode, directories]);
-        // What an existing store has is not for the next process to say.
+        // The next process does not change the permissions of an existing store.
         let store = Store::open_or_create(&path, Options::default()).unwrap();
         work(&store, 10);
         store.close().unwrap();

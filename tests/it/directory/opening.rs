@@ -1,4 +1,4 @@
-//! A store is found for what it is, in whatever order its names are listed.
+//! A store is recognized in whatever order its names are listed.
 
 use simkeep_testing::ms;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{Epoch, Error, Observation, Options, Store};
 
-/// More than enough for each of a handful of names to come first and last.
+/// More than enough for each of a handful of names to be listed first and last.
 const ORDERS: u64 = 64;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Figures of all pages, compared with those of a loop over the pages.
+//! Compares figures over all pages with a loop over the pages.
 
 use simkeep::disk::SimDisk;
 use simkeep::due::{Due, Plan, Survey};
@@ -7,7 +7,7 @@ use simkeep_testing::{create, ms, small};
 
 const DAY: i64 = 86_400_000;
 
-/// Seconds from the last visit to a time.
+/// The seconds from the last visit to a time.
 fn since(page: &Page, now: i64) -> u64 {
     let seconds = |time: i64| (time - simkeep_testing::TIME_MIN).div_euclid(1000);
     u64::try_from(seconds(now) - seconds(page.last.time.as_ms())).unwrap_or(0)
@@ -72,7 +72,7 @@ fn pace_counts_pages_under_a_prefix_up_to_now() {
     assert_eq!(pace(1000, None), 29.0 / 28.0);
     assert_eq!(pace(1000, Some("b.example")), 20.0 / 19.0, "first visited 19 days before");
     assert_eq!(pace(1000, Some("c.example")), 0.0);
-    // Half of the visits are still to come: they count as if they were now.
+    // Half of the visits are in the future: they count as if they were now.
     assert_eq!(pace(50, None), (28.0 + 50.0) / 28.0);
     assert_eq!(pace(-5, None), 100.0);
     // The busiest page counts with each of its visits.

@@ -1,4 +1,4 @@
-//! The hints of a page, compared with a loop over all hints.
+//! Compares the hints of a page with a loop over all hints.
 
 use proptest::prelude::*;
 use simkeep::disk::SimDisk;
@@ -7,7 +7,7 @@ use simkeep::recrawl::hinted;
 use simkeep::{Error, TimeError, URL_BYTES_MAX};
 use simkeep_testing::{TIME_MAX, TIME_MIN, create, ms, small};
 
-/// Times near each other, and the ends of time.
+/// Times near each other, and the limits of time.
 fn times() -> impl Strategy<Value = i64> {
     prop_oneof![
         8 => -3000i64..3000,
@@ -15,7 +15,7 @@ fn times() -> impl Strategy<Value = i64> {
     ]
 }
 
-/// When the page first changed after its last visit, by whole seconds.
+/// The first change of the page after its last visit, in whole seconds.
 fn changed_after(changes: &[(String, i64)], url: &str, last: i64, now: i64) -> Option<i64> {
     let seconds = |time: i64| time.div_euclid(1000);
     let of_page = changes.iter().filter(|(page, _)| page == url).map(|(_, time)| seconds(*time));
@@ -56,7 +56,7 @@ fn hints_after_now_or_before_the_last_visit_are_ignored() {
     assert_eq!(worth(5 * day, 6 * day), 3.0);
     assert_eq!(worth(4 * day, 5 * day), hinted(0.8, 1.0, 1.0, 3.0).unwrap());
     assert_eq!(worth(4 * day, 5 * day - 1), 3.0);
-    // A clock that ran back, and times that no visit has.
+    // A clock that went back, and impossible times.
     assert_eq!(worth(6 * day, 4 * day), 3.0);
     assert_eq!(worth(i64::MAX, i64::MIN), 3.0);
     let first_days = (5 * day - TIME_MIN) as f64 / day as f64;

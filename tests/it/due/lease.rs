@@ -1,4 +1,4 @@
-//! Leases of pages, while going through all that are due.
+//! Leases of pages, compared with a loop over all due pages.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(u32::try_from(deep(200)).unwrap()))]
 
-    /// The best that are not out, whatever was visited, released or expired meanwhile.
+    /// The best unleased pages, whatever was visited, released or expired in between.
     #[test]
     fn lease_returns_the_best_unleased_pages(steps in steps(), most in 1..12usize) {
         let disk = SimDisk::new();
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Leases are known to one process, and forgotten with it.
+/// Leases belong to one process, and end with it.
 #[test]
 fn reopened_store_leases_all_pages() {
     let disk = SimDisk::new();
@@ -118,7 +118,7 @@ fn reopened_store_leases_all_pages() {
     assert_eq!(leased(&store, &due, 1000), first);
 }
 
-/// A visit that failed ends the lease, too: the page is left alone for a while by what is known of it.
+/// A failed visit ends the lease, too: the page is then left alone for a while anyway.
 #[test]
 fn any_visit_ends_a_lease_but_a_restatement_does_not() {
     let disk = SimDisk::new();

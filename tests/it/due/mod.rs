@@ -1,4 +1,4 @@
-//! Which pages are visited next, found by looking at all of them and in every rule.
+//! Which pages are visited next, compared with looking at all of them.
 
 mod figures;
 mod hints;

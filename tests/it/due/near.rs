@@ -1,4 +1,4 @@
-//! Pages that lead others, compared with a loop over all pairs of pages and a sort.
+//! Pages with near-duplicates, compared with a loop over all pairs of pages and a sort.
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
@@ -18,18 +18,18 @@ use simkeep_testing::{choice, create, ms, on, small};
 
 const DAY: i64 = 86_400_000;
 
-/// Everything is visited within as many days: fewer than it takes to be overdue.
+/// All visits are within this many days, fewer than it takes to be overdue.
 const DAYS: u64 = 60;
 
-/// The policies that go by the order of comparisons.
+/// The policies that use the order of comparisons.
 const ORDERS: [&str; 3] = ["thesis", "nutch", "stormcrawler"];
 
 fn url(n: u64) -> String {
     format!("https://h{}.example/{n:02}", n % 5)
 }
 
-/// A fingerprint near one of a few: some differ by as much as is near, some by one bit more, and some in
-/// a bit that an epoch reserves. One of them is frequent.
+/// A fingerprint near one of a few: some differ by the near distance, some by one bit more, and some in
+/// a reserved bit of an epoch. One of them is frequent.
 fn fingerprint(choose: &mut impl FnMut(u64) -> u64) -> u64 {
     let cluster = [0, 0x00ff_00ff_00ff_00ff, 0xffff_0000_ffff_0000][choose(3) as usize];
     let flips = if choose(2) == 0 { 0 } else { choose(4) };
@@ -41,12 +41,12 @@ fn digest(choose: &mut impl FnMut(u64) -> u64) -> Option<Digest> {
     (choose(2) == 0).then(|| Digest([choose(4) as u8; 16]))
 }
 
-/// The epochs that live.
+/// The live epochs.
 fn living(epochs: &[EpochInfo]) -> Vec<Epoch> {
     epochs.iter().filter(|info| !info.ended).map(|info| info.epoch).collect()
 }
 
-/// What some page is seen with, in few epochs and at few times.
+/// A random visit of some page, in few epochs and at few times.
 fn visit<'u>(
     url: &'u str,
     epochs: &[Epoch],
@@ -68,11 +68,11 @@ fn visit<'u>(
     };
     let also = seen.visit.seen.content().is_some() && of != other && choose(2) == 0;
     let seen = if also { seen.also(fingerprint(choose), other) } else { seen };
-    // One that is led may be worth as much as one that is not.
+    // A page with a leader may be worth as much as one without.
     if choose(3) == 0 { seen.weight(4.0) } else { seen }
 }
 
-/// Fills a store in all ways in which pages come into it, and go.
+/// Fills a store in all the ways in which pages come and go.
 fn fill(store: &Store, choose: &mut impl FnMut(u64) -> u64) {
     let mut ended = false;
     let pages = 10 + choose(50);
@@ -112,8 +112,8 @@ fn fill(store: &Store, choose: &mut impl FnMut(u64) -> u64) {
     }
 }
 
-/// What is decided about each page by itself, in the order in which they are due. If a policy by order
-/// is given, pages without a rule go by it.
+/// The decision on each page by itself, in due order. If a policy by order is given, pages without a
+/// rule use it.
 fn expected(
     view: &Snapshot,
     leaders: &Leaders,
@@ -123,17 +123,17 @@ fn expected(
     let decide = |url: &str| plan.decide(view, url).unwrap().unwrap();
     let mut all: Vec<Decision> = leaders.pages().map(|page| decide(&page.url)).collect();
     for page in &all {
-        // A page that goes by the order of comparisons is led by none.
+        // A page that uses the order of comparisons has no leader.
         let goes_by_worth = by_order.is_none() || page.rule.is_some();
         let leader = leaders.leader(&page.page.url).filter(|_| goes_by_worth);
         assert_eq!(page.near.as_deref(), leader, "of {page:?}");
     }
-    // They were in SURT order, and those that are equal stay in it.
+    // They were in SURT order, and equal pages keep it.
     all.sort_by(|a, b| b.value.total_cmp(&a.value));
     all
 }
 
-/// Takes at most `budget` pages, and at most `per_host` of each host.
+/// Selects at most `budget` pages, and at most `per_host` of each host.
 fn some(all: &[Decision], budget: usize, per_host: usize) -> Vec<Decision> {
     let mut hosts: BTreeMap<String, usize> = BTreeMap::new();
     let mut is_allowed = |page: &&Decision| {
@@ -198,7 +198,7 @@ fn near_duplicates_rank_by_a_quarter_of_their_weight() {
     }
 }
 
-/// A store with one cluster of pages that differ in `bits` at most, seen at these times.
+/// A store with one cluster of pages that differ in `bits` at most, visited at these times.
 fn cluster(times: impl Iterator<Item = i64>, bits: u32) -> Store {
     let store = create(&SimDisk::new(), Options::default().background(false));
     for (n, time) in (0..).zip(times) {
@@ -219,7 +219,7 @@ fn cluster(times: impl Iterator<Item = i64>, bits: u32) -> Store {
     store
 }
 
-/// However many pages are the same, one of them counts in full.
+/// However many pages are equal, one of them counts in full.
 #[test]
 fn one_of_a_thousand_identical_pages_leads_the_others() {
     let times: [&dyn Fn(i64) -> i64; 4] = [&|n| n, &|n| 1000 - n, &|_| 5, &|n| n * 7919 % 1000];
@@ -235,7 +235,7 @@ fn one_of_a_thousand_identical_pages_leads_the_others() {
         assert_eq!((all.len(), leads.len()), (1000, 1), "{leads:?}");
         assert!(all.iter().all(|page| page.near.as_ref().is_none_or(|l| leads.contains(&**l))));
         assert!(took.as_secs() < 5, "{took:?}");
-        // In little memory, too, and the best of them alone.
+        // Also in little memory, and for the best pages alone.
         for budget in [1, 10, 1000] {
             let due = due.clone().budget(budget).memory_bytes(2000);
             let some: Vec<Decision> = view.due(&due).map(Result::unwrap).collect();
@@ -244,7 +244,7 @@ fn one_of_a_thousand_identical_pages_leads_the_others() {
     }
 }
 
-/// A page that has led stays the first: what it becomes meanwhile, and what others become.
+/// A page that has led stays the leader, whatever it and the others become in between.
 #[test]
 fn first_page_with_the_content_leads_while_it_has_it() {
     let store = create(&SimDisk::new(), small());
@@ -261,31 +261,31 @@ fn first_page_with_the_content_leads_while_it_has_it() {
     see(b, 1, 0);
     see(a, 2, 1);
     assert_eq!((near()[a].as_deref(), &near()[b]), (Some(b), &None));
-    // It comes back to what it was, and no sooner than it had it at first.
+    // It returns to its first content, and leads again.
     see(b, 3, !0);
     assert_eq!((&near()[a], &near()[b]), (&None, &None));
     see(b, 4, 0);
     assert_eq!((near()[a].as_deref(), &near()[b]), (Some(b), &None));
     store.seal().unwrap();
     assert_eq!((near()[a].as_deref(), &near()[b]), (Some(b), &None));
-    // What is gone leads none, and none leads it.
+    // A gone page neither leads nor has a leader.
     store.observe(Observation::gone(b, ms(5 * DAY))).unwrap();
     assert_eq!((&near()[a], &near()[b]), (&None, &None));
 }
 
-/// What is overdue comes first whatever it weighs, and says what leads it.
+/// Overdue pages come first whatever their weight, and name their leader.
 #[test]
 fn overdue_near_duplicate_keeps_its_place() {
     let store = cluster([2, 1].into_iter(), 0);
     let due = Due::new(ms(500 * DAY), 9);
     let all: Vec<Decision> = store.snapshot().due(&due).map(Result::unwrap).collect();
     let (first, second) = (&all[0], &all[1]);
-    // Both to the second, so they come in SURT order.
+    // Both are equal to the second, so they come in SURT order.
     assert_eq!((first.near.as_ref(), &second.near), (Some(&second.page.url), &None));
     assert_eq!(first.value * 4.0, second.value);
     let said = first.to_string();
     assert!(said.contains("a quarter of its own, since https://h1.example/01"), "{said}");
-    // A policy that does not go by what a visit is worth looks for none.
+    // A policy that does not use the value of visits ignores near-duplicates.
     let fixed = due.policy("fixed:7d".parse().unwrap());
     assert!(store.snapshot().due(&fixed).all(|page| page.unwrap().near.is_none()));
 }

@@ -1,4 +1,4 @@
-//! What is due is what scoring all pages and sorting them gives, in any store.
+//! Due pages match scoring all pages and sorting them, in any store.
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
@@ -20,7 +20,7 @@ const DAY: i64 = 86_400_000;
 /// A visit to some page within 400 days.
 fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     let url = URLS[choose(URLS.len() as u64) as usize];
-    // Now and then two at a time, or by the second.
+    // Now and then two at a time, or in whole seconds.
     let time = choose(400) as i64 * DAY + [0, 0, 1, 999, 1000, 3_600_000][choose(6) as usize];
     match choose(8) {
         0 => Observation::gone(url, ms(time)),
@@ -30,7 +30,7 @@ fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     }
 }
 
-/// Looks at a view at times around that of its last visits.
+/// Checks a view at times around its last visits.
 fn check(view: &Snapshot, model: &Model, choose: &mut impl FnMut(u64) -> u64) {
     let now = choose(900) as i64 * DAY - 30 * DAY + choose(DAY as u64) as i64;
     check_due(view, model, now, choose(u64::from(u32::MAX)) as usize);
@@ -116,8 +116,8 @@ fn ties_come_in_surt_order_in_any_memory() {
     }
 }
 
-/// All in one octave, and alike but for that: what is too little for the light ones is known, and the
-/// heavy ones come whenever they do.
+/// All pages are in one octave, and differ only in weight: the value that is too low for the light ones
+/// is cached, and the heavy ones are found in any order.
 #[test]
 fn heaviest_of_equal_pages_are_due_first() {
     let (store, mut weights) = (create(&SimDisk::new(), small()), Vec::new());
@@ -143,7 +143,7 @@ fn heaviest_of_equal_pages_are_due_first() {
 fn merged_schedule_row_matches_the_merged_record() {
     let store = create(&SimDisk::new(), small());
     for day in 1..=4 {
-        // Two are known from the first day on, one from the third.
+        // Two pages are known from the first day on, one from the third.
         for page in URLS.iter().take(if day < 3 { 2 } else { 3 }) {
             let epoch = Epoch::from_number(0);
             store.observe(Observation::content(page, ms(day * DAY), day as u64, epoch)).unwrap();
@@ -203,7 +203,7 @@ fn clock_running_backwards_and_short_intervals_are_accepted() {
     );
     let due = Due::new(ms(10 * DAY + 5000), 10).largest_interval("5s".parse().unwrap());
     assert_eq!(store.snapshot().due(&due).count(), 1);
-    // A page that fails is left alone for no longer than that.
+    // A failing page is left alone no longer than that.
     store.observe(Observation::failed(URLS[0], ms(10 * DAY + 1))).unwrap();
     assert!(store.snapshot().due(&due).next().unwrap().unwrap().value > 0.0);
 }

@@ -1,4 +1,4 @@
-//! What is learned of all pages and planned by it, whatever came first and wherever it is stored.
+//! Priors and plans do not depend on the order of visits or on storage.
 
 #![expect(clippy::cast_possible_truncation, reason = "small random numbers")]
 
@@ -15,7 +15,7 @@ use simkeep_testing::{choice, create, ms, on, small};
 
 const DAY: i64 = 86_400_000;
 
-/// Hosts of twelve pages and some of one. Those of every third host change between most visits.
+/// Hosts with twelve pages and with one. The pages of every third host change between most visits.
 fn visits() -> Vec<Observation<'static>> {
     let mut choose = choice(7);
     let mut visits = Vec::new();
@@ -49,7 +49,7 @@ fn rules() -> Rules {
     .unwrap()
 }
 
-/// The stores that the same visits end in, whatever came first.
+/// The stores that result from the same visits in different orders.
 fn stores(visits: &[Observation<'static>]) -> Vec<(SimDisk, Store)> {
     let mut shuffled = visits.to_vec();
     let mut choose = choice(11);
@@ -113,7 +113,7 @@ fn decisions_do_not_depend_on_arrival_order_or_storage() {
     }
 }
 
-/// Rules whose weights are all in a unit.
+/// Rules with weights in a unit.
 fn rules_in(unit: f64) -> Rules {
     let rule = |text| Rule::under(Prefix::parse(text).unwrap());
     Rules::new([
@@ -170,7 +170,7 @@ fn page_is_expected_to_change_like_its_host() {
     assert!(matches!(plan.of_new(""), Err(Error::Url(_))));
 }
 
-/// With what is public of `recrawl`, and all of each page's comparisons.
+/// Computed with the public functions of `recrawl`, and all comparisons of each page.
 #[test]
 fn belief_combines_other_pages_of_the_host_and_own_visits() {
     let (_disk, store) = stores(&visits()).remove(0);
@@ -200,7 +200,7 @@ fn belief_combines_other_pages_of_the_host_and_own_visits() {
                 (expected.high, found.high),
             ];
             for (expected, found) in pairs {
-                // By a row it is known of several intervals what they are on average alone.
+                // A row keeps only the average of several intervals.
                 assert!((found / expected).ln().abs() < 0.25, "{url}: {found} is not {expected}");
             }
         }
@@ -238,7 +238,7 @@ fn plan_rejects_bad_rates_and_another_stores_priors() {
         let refused = Plan::of(&store.snapshot(), &due, per_day);
         assert!(matches!(refused, Err(Error::InvalidOption { name: "per_day", .. })), "{per_day}");
     }
-    // Any number of visits is one: none is enough for the largest interval, or all are.
+    // Any number of visits is valid: none may suffice for the largest interval, or all may be used.
     let least = Plan::of(&store.snapshot(), &due, 1e-300).unwrap();
     assert!(least.threshold().is_infinite() && least.visits_per_day() > 0.2);
     assert_eq!(least.rarely_visited(), least.pages());
@@ -250,7 +250,7 @@ fn plan_rejects_bad_rates_and_another_stores_priors() {
     let mut found = other.snapshot().due(&due.learned(&Learned::of(&another.snapshot()).unwrap()));
     let said = found.next().unwrap().unwrap_err().to_string();
     assert!(said.contains("from another store"), "{said}");
-    // Of a store without pages there is nothing to plan.
+    // A store without pages has nothing to plan.
     let plan = Plan::of(&other.snapshot(), &Due::new(ms(0), 0), 5.0).unwrap();
     assert_eq!((plan.pages(), plan.visits_per_day()), (0.0, 0.0));
     assert_eq!(plan.decide(&other.snapshot(), "https://example.com/").unwrap(), None);

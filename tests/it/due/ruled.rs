@@ -17,18 +17,18 @@ const DAY: i64 = 86_400_000;
 /// The largest interval, in seconds: 365 days.
 const LARGEST: u64 = 365 * 86_400;
 
-/// The policies that pages go by in general, and those of rules.
+/// The default policies, and those of rules.
 const POLICIES: [&str; 7] =
     ["value", "harmonic", "uniform", "fixed:7d", "thesis", "nutch", "stormcrawler"];
 
-/// What is made of each page without rules.
+/// The decision on each page without rules.
 struct Plain<'s> {
     /// In SURT order.
     pages: Vec<Page>,
     view: &'s Snapshot,
     now: i64,
     values: BTreeMap<(&'static str, String), f64>,
-    /// Those that others lead.
+    /// The pages with a leader.
     led: BTreeSet<String>,
 }
 
@@ -56,19 +56,19 @@ impl<'s> Plain<'s> {
         u64::try_from(seconds).unwrap_or(0)
     }
 
-    /// Those by which it is scored, which differ if it fails.
+    /// The seconds by which it is scored, which differ if it fails.
     fn since(&self, page: &Page) -> u64 {
         (self.value("uniform", &page.url) * 86_400.0).round() as u64
     }
 }
 
-/// How far the hints are trusted.
+/// The trust in the hints.
 const TRUST: f64 = 0.7;
 
-/// What a hint makes of a page that is worth so much otherwise.
+/// The value of a page with a hint, from its value without.
 fn with_hint(plain: &Plain<'_>, hints: &Hints, page: &Page, weight: f64, otherwise: f64) -> f64 {
     let now = plain.now.div_euclid(1000);
-    // While it fails, this is about the last visit that did not.
+    // While it fails, this refers to the last successful visit.
     let last = now - plain.since(page).cast_signed();
     let Some(changed) = hints.changed_after(&page.url, ms(last * 1000), ms(plain.now)) else {
         return otherwise;
@@ -78,14 +78,14 @@ fn with_hint(plain: &Plain<'_>, hints: &Hints, page: &Page, weight: f64, otherwi
     hinted(TRUST, weight, (changed.as_ms() / 1000 - last) as f64 / 86_400.0, otherwise).unwrap()
 }
 
-/// A rule, what it is for, and the name of its policy.
+/// A rule, its prefix, and the name of its policy.
 struct Known {
     under: Option<&'static Under>,
     rule: Rule,
     policy: Option<&'static str>,
 }
 
-/// Some rules, with weights that multiply without a loss.
+/// Some rules, with weights that multiply exactly.
 fn some_rules(choose: &mut impl FnMut(u64) -> u64, by_order: bool) -> Vec<Known> {
     let mut rules = Vec::new();
     for under in PREFIXES.iter().map(Some).chain([None]) {
@@ -123,7 +123,7 @@ fn longest<'a>(rules: &'a [Known], url: &str) -> Option<&'a Known> {
     covering.max_by_key(|known| known.under.map(|under| under.text.len()))
 }
 
-/// What is asked besides rules.
+/// The other parameters of a query.
 struct Question {
     hints: Option<Hints>,
     policy: &'static str,
@@ -132,7 +132,7 @@ struct Question {
     per_host: usize,
 }
 
-/// The pages that are due, with their values and weights.
+/// The due pages, with their values and weights.
 fn expected(plain: &Plain<'_>, rules: &[Known], question: &Question) -> Vec<(String, f64, f64)> {
     let nothing = Known { under: None, rule: Rule::everywhere(), policy: None };
     let mut scored = Vec::new();

@@ -1,4 +1,4 @@
-//! The rule of a page, compared with the longest of all prefixes that cover it.
+//! Compares the rule of a page with the longest prefix that covers it.
 
 use proptest::prelude::*;
 use simkeep::due::{Rule, Rules, RulesError};
@@ -14,7 +14,7 @@ fn interval(text: &str) -> Interval {
     text.parse().unwrap()
 }
 
-/// Prefixes over few names, so that many are within others.
+/// Prefixes over few names, so that many contain others.
 fn prefixes() -> impl Strategy<Value = String> {
     "(a|b|a\\.b|b\\.a\\.b|c\\.b)((:81)?(/|/x|/x/|/x/y|/xy|/x-|/x/y/x|/\\?q|/x\\?q))?"
 }
@@ -33,13 +33,13 @@ fn covers(prefix: &str, url: &str) -> bool {
     }
 }
 
-/// The number of the rule of a page: that of the longest prefix it is under.
+/// The number of the rule of a page: the one with the longest prefix.
 fn longest(rules: &[String], url: &str) -> Option<usize> {
     let under = (0..rules.len()).filter(|nth| covers(&rules[*nth], url));
     under.max_by_key(|nth| rules[*nth].len())
 }
 
-/// Rules that are known by their weights.
+/// Rules that are identified by their weights.
 fn numbered(prefixes: &[String]) -> Rules {
     let rule = |(nth, text): (usize, &String)| Rule::under(prefix(text)).weight(nth as f64 + 2.0);
     Rules::new(prefixes.iter().enumerate().map(rule)).unwrap()
@@ -83,7 +83,7 @@ fn rule_without_a_prefix_applies_to_all_other_pages() {
     assert_eq!(rules.of("https://example.org/"), &everywhere);
     assert_eq!(rules.of("urn:isbn:1"), &everywhere);
     assert_eq!(rules.of("no URL at all"), &everywhere);
-    // What it says is not taken over.
+    // Its fields are not inherited.
     assert_eq!(rules.of("https://example.com/").max, None);
     assert_eq!(Rules::default().of("https://example.org/"), &Rule::everywhere());
 }
@@ -120,7 +120,7 @@ fn duplicate_prefixes_are_refused_by_number() {
         said(&["a.example", "b.example", "c.example", "b.example/", "https://B.example"]),
         "rules 2 and 5 are both for b.example; make them one"
     );
-    // Of several, the first that repeats another is named.
+    // Of several, the first duplicate is named.
     assert_eq!(
         said(&["a.example", "b.example", "b.example", "a.example", "a.example"]),
         "rules 2 and 3 are both for b.example; make them one"

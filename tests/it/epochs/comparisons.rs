@@ -1,4 +1,4 @@
-//! What is compared: without reserved bits, and within one epoch.
+//! What is compared: only unreserved bits, and only within one epoch.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use simkeep_testing::{choice, digest, ms, small, sound};
 
 use super::{URL, create};
 
-/// Metadata in the leading bits goes into the history and out of every comparison.
+/// Metadata in the leading bits is stored in the history and ignored in every comparison.
 #[test]
 fn reserved_bits_are_stored_but_not_compared() {
     let disk = SimDisk::new();
@@ -37,7 +37,7 @@ fn reserved_bits_are_stored_but_not_compared() {
         for k in [0, 1, 3, 8] {
             let query = Query::new(*fingerprint, k).epoch(epoch).limit(1000);
             let matches = store.snapshot().search(&query).unwrap();
-            // One of many is answered likewise, whatever its reserved bits are.
+            // An answer within a batch is the same, whatever the reserved bits are.
             let many =
                 query.run_batch(&store.snapshot(), &[*fingerprint, fingerprint ^ 7 << 60]).unwrap();
             assert_eq!(many, [matches.clone(), matches.clone()]);
@@ -70,7 +70,7 @@ fn distance_is_measured_in_an_epoch_that_both_versions_have() {
     let both =
         |time, in_new, in_old| Observation::content(URL, ms(time), in_new, new).also(in_old, old);
     assert_eq!(observe(both(2, 0xff00, 0b0111)), Verdict::Changed { distance: far(1, old) });
-    // Both have both: the newest counts.
+    // Both have both epochs: the newest counts.
     assert_eq!(observe(both(3, 0xff01, 0b1000)), Verdict::Changed { distance: far(1, new) });
     assert_eq!(
         observe(Observation::content(URL, ms(4), 0xffff, new)),
@@ -78,9 +78,9 @@ fn distance_is_measured_in_an_epoch_that_both_versions_have() {
     );
     let alone = observe(Observation::content(URL, ms(5), 0b0011, old));
     assert_eq!(alone, Verdict::Reverted { to: ms(1), distance: None });
-    // Equal in one epoch is the same, whatever the other says.
+    // Equal in one epoch means the same content, whatever the other epoch shows.
     assert_eq!(observe(both(6, 0x1234, 0b0011)), Verdict::Same(SameBy::Fingerprint));
-    // Restated, the last one has both.
+    // After the restatement, the last one has both.
     assert_eq!(
         store.restate(Restatement::new(URL, ms(5), 0xf00f, new)).unwrap(),
         RestateOutcome::Stored
@@ -94,8 +94,7 @@ fn distance_is_measured_in_an_epoch_that_both_versions_have() {
 
 #[test]
 fn newest_epoch_is_in_force_across_history_chunks() {
-    // Of one time and one digest, with the newer epoch's first in order: they may come to stand in
-    // two chunks.
+    // At one time and with one digest, the newer epoch first in order: they may be stored in two chunks.
     let of = |time, fingerprint, epoch| {
         Observation::content(URL, ms(time), fingerprint, Epoch::from_number(epoch))
             .digest(digest(1))

@@ -23,7 +23,7 @@ fn table_lives_as_long_as_its_epoch() {
     assert_eq!(store.begin_epoch(&origin, Role::Both).unwrap(), epoch);
     assert_eq!(store.snapshot().epochs()[1].name, format!("html/3 words1-sqrt-idf/2 df:{id:016x}"));
     assert_eq!(tables(&disk), [Name::Df(1)]);
-    // The table is the store's own, and makes the same fingerprints.
+    // The store has its own copy of the table, which makes the same fingerprints.
     let found = Origin::of(&store.snapshot(), epoch).unwrap().unwrap();
     assert_eq!(found.frequencies().unwrap().documents(), 3);
     let of = |origin: &Origin| origin.fingerprinter().unwrap().of_text("the red car").unwrap();
@@ -94,7 +94,7 @@ fn lost_table_is_reported_and_can_be_supplied_again() {
     assert!(why.contains("0000000001.df") && why.contains("once more"), "{why}");
     assert_eq!(store.begin_epoch(&one, Role::Both).unwrap(), epoch);
     assert!(Origin::of(&store.snapshot(), epoch).unwrap().is_some());
-    // Another table under its name is not taken for it.
+    // Another table under its name is rejected.
     store.begin_epoch(&other, Role::Both).unwrap();
     let contents = disk.contents();
     let bytes = |wanted| contents.iter().find(|(name, _)| *name == wanted).unwrap().1.clone();
@@ -120,7 +120,7 @@ fn epoch_with_a_table_is_due_after_epoch_visits() {
         let stats = store.stats().unwrap();
         (stats.epoch_visits, stats.epoch_due)
     };
-    // By a recipe that weighs by no table there is nothing to renew.
+    // A recipe without a table has nothing to renew.
     assert_eq!(observe(Epoch::from_number(0), 0..20), (20, false));
     let epoch = store.begin_epoch(&some(), Role::Both).unwrap();
     assert_eq!(observe(epoch, 20..29), (9, false));

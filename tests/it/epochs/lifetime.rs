@@ -1,5 +1,5 @@
-//! How epochs begin and end, also when the power goes or the disk is full, and what is refused before
-//! and after.
+//! How epochs begin and end, also with a power failure or a full disk, and what is refused before and
+//! after.
 
 use std::io::ErrorKind;
 
@@ -94,7 +94,7 @@ fn ended_epoch_accepts_nothing_and_merges_drop_its_tables() {
         let query = Query::new(7, 0).epoch(one).versions(versions);
         store.snapshot().search(&query).map(|found| found.near.len())
     };
-    // What is restated in another epoch is in force in both.
+    // Restated content is in force in both epochs.
     assert_eq!((near(Versions::InForce).unwrap(), near(Versions::Ever).unwrap()), (10, 10));
     store.end_epoch(one, 2).unwrap();
     store.end_epoch(one, 0).unwrap();
@@ -115,7 +115,7 @@ fn ended_epoch_accepts_nothing_and_merges_drop_its_tables() {
     store.merge(&Progress::default()).unwrap();
     assert_eq!((store.snapshot().fingerprints(one), store.snapshot().fingerprints(two)), (0, 1));
     sound(&store).unwrap();
-    // Histories keep what they had, and pages that were left behind are known to be stale.
+    // Histories keep their fingerprints, and pages that were not restated are known to be stale.
     assert_eq!(store.history(&urls[0]).unwrap().len(), 2);
     let stale: Vec<_> = Stale::of(&store.snapshot(), store.change_epoch(), None)
         .map(|page| page.unwrap().url)
@@ -126,7 +126,7 @@ fn ended_epoch_accepts_nothing_and_merges_drop_its_tables() {
         RestateOutcome::Stored
     );
     assert_eq!(store.snapshot().near(9, 0).unwrap().near.len(), 9);
-    // What was observed in it goes into another store all the same.
+    // Its observations can be copied into another store nevertheless.
     let copy = create(&SimDisk::new());
     copy.copy_from(&store.snapshot(), LoadOptions::default().memory_bytes(8 << 20)).unwrap();
     assert_eq!(copy.history(&urls[0]).unwrap(), store.history(&urls[0]).unwrap());
@@ -163,7 +163,7 @@ fn unknown_epoch_is_refused() {
     let store = create(&SimDisk::new());
     let reserved = store.register_epoch("words2-sqrt-reserved8/2", Role::Both).unwrap();
     assert_eq!((reserved.count(), reserved.mask()), (1, u64::MAX >> 8));
-    // The number says which bits count: without them it is none.
+    // The number includes which bits count, so a plain number is no valid epoch.
     for unknown in [Epoch::from_number(1), Epoch::from_number(2), Epoch::from_number(u32::MAX)] {
         let unknown_epoch = |e: Error| assert!(matches!(e, Error::UnknownEpoch(_)), "{e}");
         let seen = Observation::content(URL, ms(1), 7, unknown);

@@ -1,4 +1,4 @@
-//! Epochs that a load begins: all of them with it, or none.
+//! Epochs that a load begins: all of them, or none.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn epochs_of_a_failed_load_are_not_registered() {
         failing(fails_at);
         assert_eq!((store.snapshot().epochs(), disk.contents() == before.1), (&before.0[..], true));
     }
-    // Broken off when all is written, or for want of room.
+    // Stopped after everything is written, or by a full disk.
     let cancelled = Progress::default();
     let hook = cancelled.clone();
     let hooked = HookDisk::new(on(&disk), move |kind, name| {
@@ -73,7 +73,7 @@ fn epoch_begun_during_a_load_does_not_clash() {
     let all = ["b", "a", "c", "one"];
     let observations = (0..400usize).map(|n| {
         if n == 200 {
-            // Meanwhile, and by a name that the load has as well.
+            // During the load, and with a name that the load uses as well.
             let (beside, a) = (
                 store.register_epoch("beside", Role::Both)?,
                 store.register_epoch("a", Role::Both)?,
@@ -101,7 +101,7 @@ fn epoch_begun_during_a_load_does_not_clash() {
     assert_eq!(names(&loaded.begun), ["b", "c"]);
     assert_eq!(names(store.snapshot().epochs()), ["one", "beside", "a", "b", "c"]);
     assert_eq!(store.change_epoch(), Epoch::from_number(4));
-    // As if each had been observed.
+    // As if each visit had been observed.
     let expected = create(&SimDisk::new());
     let number = |name| {
         let first = ["beside", "a", "b", "c"]
@@ -140,7 +140,7 @@ fn empty_load_begins_its_epochs_and_ended_epochs_are_refused() {
     let refused = store.load(nothing(), LoadOptions::default().epochs(epochs.clone()));
     assert!(matches!(refused, Err(Error::EndedEpoch(name)) if name == "one"));
     assert!(epochs.named("", Role::Both).is_err() && epochs.named("\n", Role::Both).is_err());
-    // There is one already.
+    // One exists already.
     assert!((2..1 << 15).all(|n| epochs.named(&format!("e{n}"), Role::Both).is_ok()));
     assert!(epochs.named("one more", Role::Both).is_err());
 }

@@ -14,7 +14,7 @@ fn observe(store: &Store, observation: Observation<'_>) -> Outcome {
     store.observe(observation).unwrap()
 }
 
-/// The meanings of a page's visits, as its history tells them.
+/// The meanings of the visits of a page in its history.
 fn meanings(store: &Store) -> Vec<Option<Meaning>> {
     let meaning = |entry: HistoryEntry| match entry {
         HistoryEntry::Visit { meaning, .. } => Some(meaning),
@@ -37,7 +37,7 @@ fn distance_is_interpreted_by_the_recipe_of_its_epoch() {
     let expected = recipe("strict").meaning(2);
     assert_eq!(changed.meaning, Some(expected));
     assert_eq!(changed.to_string(), format!("changed by 2 bits: {expected}"));
-    // Both have both, and the newer counts.
+    // Both have both epochs, and the newer one counts.
     let changed = observe(&store, both(3, 0xffff, 0b11));
     assert_eq!(changed.verdict.distance(), Some(Distance { bits: 8, epoch: new }));
     assert_eq!(changed.meaning, Some(recipe("near").meaning(8)));
@@ -69,7 +69,7 @@ fn reserved_bits_do_not_count_in_the_meaning() {
     let changed = observe(&store, Observation::content(URL, ms(2), 0xff_0000_001f, epoch));
     let meaning = changed.meaning.unwrap();
     assert_eq!((meaning, meaning.distance), (half.meaning(5), 5));
-    // Of 64 bits they would be moderate.
+    // With 64 bits they would be moderate.
     assert_eq!(meaning.band, Band::Major);
 }
 

@@ -1,4 +1,4 @@
-//! Epochs: begun with their tables, restated, compared within, ended.
+//! Epochs: beginning with their tables, restatements, comparisons, and their end.
 
 mod comparisons;
 mod frequencies;
@@ -22,7 +22,7 @@ fn create(disk: &SimDisk) -> Store {
     Store::create(on(disk), small()).unwrap()
 }
 
-/// What makes fingerprints by a table of these texts.
+/// An origin with a table of these texts.
 fn weighed(texts: &[&str]) -> Origin {
     let recipe: Recipe = "words-idf".parse().unwrap();
     let dir = tempfile::tempdir().unwrap();
@@ -41,7 +41,7 @@ fn plain(recipe: &str) -> Origin {
     Origin::new(recipe.parse().unwrap())
 }
 
-/// The tables of document frequencies that are on a disk.
+/// The tables of document frequencies on a disk.
 fn tables(disk: &SimDisk) -> Vec<Name> {
     let of_tables =
         |name: &Name| matches!(name, Name::Df(_) | Name::DfNew(_) | Name::DfScratch(..));

@@ -1,4 +1,4 @@
-//! What makes the fingerprints of content that is observed now.
+//! The origins of fingerprints that are made now.
 
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::Recipe;
@@ -9,7 +9,7 @@ use super::{plain, some};
 
 const FIRST: Epoch = Epoch::from_number(0);
 
-/// A store whose first epoch is of the default recipe.
+/// A store whose first epoch has the default recipe.
 fn store() -> Store {
     let epoch = Origin::new(Recipe::DEFAULT).name();
     Store::create(on(&SimDisk::new()), small().epoch(epoch)).unwrap()
@@ -58,7 +58,7 @@ fn earlier_recipe_version_is_compared_but_makes_no_fingerprints() {
     let name = "words2-sqrt-reserved8/1";
     let store = Store::create(on(&SimDisk::new()), small().epoch(name.to_owned())).unwrap();
     let (info, strict) = (store.snapshot().epochs()[0].clone(), plain("strict"));
-    // What the name says of distances still holds.
+    // The name still determines distances.
     assert_eq!(info.epoch.mask(), u64::MAX >> 8);
     assert_eq!(info.bands, Recipe::DEFAULT.reserved(8).bands());
     for refused in
@@ -71,13 +71,13 @@ fn earlier_recipe_version_is_compared_but_makes_no_fingerprints() {
     }
     let new = store.begin_epoch(&strict, Role::Both).unwrap();
     assert_eq!(named(&store), [(new, strict.name())]);
-    // The one before may still find near-duplicates; nothing is made for it.
+    // The previous epoch may still find near-duplicates; no fingerprints are made for it.
     let store = Store::create(on(&SimDisk::new()), small().epoch(name.to_owned())).unwrap();
     let change = store.begin_epoch(&strict, Role::Change).unwrap();
     assert_eq!(named(&store), [(change, strict.name())]);
 }
 
-/// Epochs of a new store that begins with the first name, and the epochs of texts: by their numbers.
+/// The numbers of the text epochs of a new store, whose first epoch has the first name.
 fn text_epochs(names: &[&str]) -> Result<Vec<u32>, String> {
     let (first, others) = names.split_first().unwrap();
     let store = Store::create(on(&SimDisk::new()), small().epoch((*first).to_owned())).unwrap();
@@ -108,7 +108,7 @@ fn texts_use_only_own_recipes_and_extractor() {
             Ok(epochs) => assert_eq!(epochs, expected, "{names:?}"),
             Err(why) => {
                 assert!(expected.is_empty(), "{names:?}: {why}");
-                // It names the epoch of the store, and the one to begin.
+                // The error names the epoch of the store, and the one to begin.
                 let last = names.last().unwrap();
                 assert!(why.contains(last) && why.contains(ours), "{names:?}: {why}");
             }

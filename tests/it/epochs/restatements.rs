@@ -1,4 +1,4 @@
-//! What is restated in another epoch: no visit and no change, whatever came first.
+//! Restatements in another epoch: neither visits nor changes, in any arrival order.
 
 use simkeep::disk::SimDisk;
 use simkeep::load::LoadOptions;
@@ -31,7 +31,7 @@ fn restatement_is_neither_a_visit_nor_a_change() {
     assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 0, "gone");
     store.observe(Observation::not_modified(URL, ms(9))).unwrap();
     assert_eq!(Stale::of(&store.snapshot(), store.change_epoch(), None).count(), 1);
-    // No such time, no content then, not that content.
+    // No such time, no content at that time, and other content.
     for (time, n) in [(2, 1), (7, 1), (9, 3), (5, 1)] {
         assert_eq!(restate(time, n), RestateOutcome::Missing);
     }
@@ -43,7 +43,7 @@ fn restatement_is_neither_a_visit_nor_a_change() {
         "the other of that time is in force"
     );
     let before = store.snapshot().latest(URL).unwrap().unwrap();
-    // Without a digest the last content of the time is meant.
+    // Without a digest, the last content at that time is meant.
     assert_eq!(
         store.restate(Restatement::new(URL, ms(5), 0xfe, two)).unwrap(),
         RestateOutcome::Stored
@@ -89,7 +89,7 @@ fn content_without_a_fingerprint_is_near_nothing() {
         found
     };
     store.observe(Observation::content(OTHER, ms(1), 0, one).digest(digest(1))).unwrap();
-    // As its digest says, whatever the fingerprint before and after; no copy, and no distance.
+    // As its digest shows, whatever the fingerprints before and after; no copy, and no distance.
     for (time, fingerprint, n, verdict) in [
         (1, None, 1, Verdict::New),
         (2, None, 1, Verdict::Same(SameBy::Digest)),
@@ -103,7 +103,7 @@ fn content_without_a_fingerprint_is_near_nothing() {
         assert!(outcome.copies.is_empty());
         assert_eq!(near(one).contains(&URL.to_owned()), fingerprint.is_some(), "{time}");
     }
-    // Restated without one: in force, and found in the other epoch alone.
+    // Restated without a fingerprint: in force, and found only in the other epoch.
     let none = Restatement::new(URL, ms(6), None, two).digest(digest(2));
     assert_eq!(store.restate(none).unwrap(), RestateOutcome::Stored);
     assert_eq!(store.restate(none).unwrap(), RestateOutcome::Known);
@@ -150,7 +150,7 @@ fn restatements_do_not_depend_on_arrival_order() {
     assert_eq!(histories[0], histories[1]);
 }
 
-/// What no search of an epoch finds: content that is too short to tell, and content of other epochs.
+/// Pages that no search in an epoch finds: with content that is too short, or only in other epochs.
 #[test]
 fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     let store = create(&SimDisk::new());

@@ -1,4 +1,4 @@
-//! Two recipes side by side: one tells of changes, one finds near-duplicates.
+//! Two concurrent recipes: one for changes, one for near-duplicates.
 
 use simkeep::disk::SimDisk;
 use simkeep::fingerprint::{Band, Bands};
@@ -15,7 +15,7 @@ use super::{URL, create, plain};
 
 const CHANGE: Epoch = Epoch::from_number(0);
 
-/// A store whose first epoch is for change, since another is for near-duplicates.
+/// A store whose first epoch is for changes, since another one is for near-duplicates.
 fn two(disk: &SimDisk) -> (Store, Epoch) {
     let store = create(disk);
     let near = store.register_epoch("near/1", Role::Near).unwrap();
@@ -31,18 +31,18 @@ fn verdicts_and_near_pages_use_their_own_epochs() {
         store.observe(of.digest(digest(u8::try_from(time).unwrap()))).unwrap()
     };
     seen("https://a.example/", 1, 0, 0);
-    // Near by the fingerprints that tell of changes alone, and then by the others alone.
+    // Near only by the fingerprints for changes, and then only by the others.
     assert!(seen("https://b.example/", 2, 0b1, u64::MAX).near.is_empty());
     let outcome = seen("https://c.example/", 3, u64::MAX, 0b11);
     let found: Vec<_> = outcome.near.iter().map(|n| (n.url.as_str(), n.distance)).collect();
     assert_eq!(found, [("https://a.example/", 2)]);
-    // The distance is that of the first; a change in the other alone is none.
+    // The distance is that of the change epoch; a change in the other epoch alone is none.
     let changed = seen("https://a.example/", 4, 0b111, 0);
     let distance = Some(Distance { bits: 3, epoch: CHANGE });
     assert_eq!(changed.verdict, Verdict::Changed { distance });
     let same = seen("https://a.example/", 5, 0b111, 0xff);
     assert_eq!(same.verdict, Verdict::Same(SameBy::Fingerprint));
-    // Without a fingerprint that tells of changes, digests are all that is compared.
+    // Without a fingerprint in the change epoch, only digests are compared.
     let alone = Observation::content("https://a.example/", ms(6), 0xff, near).digest(digest(6));
     assert_eq!(store.observe(alone).unwrap().verdict, Verdict::Changed { distance: None });
     for sealed in [false, true] {
@@ -54,7 +54,7 @@ fn verdicts_and_near_pages_use_their_own_epochs() {
             let found = store.snapshot().search(query).unwrap().near.into_iter();
             found.map(|near| near.url).collect::<Vec<_>>()
         };
-        // Of itself a search goes by the second; each can be named.
+        // A search uses the near epoch by default; each can be named.
         assert_eq!(urls(&Query::new(0b11, 0)), ["https://c.example/"]);
         assert_eq!(urls(&Query::new(0b1, 0).epoch(CHANGE)), ["https://b.example/"]);
         let page = store.snapshot().latest("https://b.example/").unwrap().unwrap();
@@ -139,7 +139,7 @@ fn epoch_keeps_its_role_and_each_role_stays_filled() {
     );
     let strict = store.begin_epoch(&plain("strict"), Role::Change).unwrap();
     assert_eq!((store.change_epoch(), store.snapshot().near_epoch()), (strict, near));
-    // What has a fingerprint in the new one of its role is not left behind.
+    // A page with a fingerprint in the new epoch of its role is not stale.
     let seen = Observation::content(URL, ms(1), 7, CHANGE).also(9, near);
     store.observe(seen).unwrap();
     assert!(matches!(store.end_epoch(CHANGE, 0), Err(Error::EpochInUse { .. })));
@@ -165,14 +165,14 @@ fn epoch_keeps_its_role_and_each_role_stays_filled() {
     assert_eq!(roles(&Store::open(on(&crashed), small()).unwrap()), expected);
 }
 
-/// What is minor and what is moderate, an epoch is given as its role is, and keeps.
+/// An epoch is given its bands as it is given its role, and keeps them.
 #[test]
 fn epoch_keeps_its_bands() {
     let disk = SimDisk::new();
     let given = Bands { minor: 0, moderate: 64 };
     let options = || small().epoch("first".to_owned()).epoch_bands(Some(given));
     let store = Store::create(on(&disk), options()).unwrap();
-    // Of the recipe, of what is made elsewhere, and as they are given.
+    // The bands of the recipe, of external fingerprints, and given ones.
     store.begin_epoch(&plain("default"), Role::Both).unwrap();
     store.register_epoch("mine/1", Role::Both).unwrap();
     let other = Bands { minor: 5, moderate: 5 };
@@ -186,7 +186,8 @@ fn epoch_keeps_its_bands() {
     assert_eq!(bands(&store), expected);
     let found = [0, 1, 5, 6].map(|bits| store.snapshot().meaning(strict, bits).band);
     assert_eq!(found, [Band::None, Band::Minor, Band::Minor, Band::Major]);
-    // Asked for again without bands or with the same, it is the same; others are refused.
+    // Requested again without bands or with the same ones, it is the same epoch; other bands are
+    // refused.
     assert_eq!(store.begin_epoch(&plain("strict"), Role::Both).unwrap(), strict);
     assert_eq!(store.begin_epoch(&plain("strict"), options).unwrap(), strict);
     let more = |bands| store.register_epoch("mine/1", EpochOptions::from(Role::Both).bands(bands));
@@ -214,7 +215,7 @@ fn epoch_keeps_its_bands() {
     }
 }
 
-/// The distance of near-duplicates is what the recipe of the fingerprint advises, unless one is set.
+/// The distance of near-duplicates is the one that the recipe advises, unless one is set.
 #[test]
 fn near_pages_are_within_the_distance_of_the_recipe() {
     for (set, expected) in [(None, [true, false]), (Some(6), [true, true]), (Some(4), [false; 2])] {
@@ -234,7 +235,7 @@ fn near_pages_are_within_the_distance_of_the_recipe() {
     }
 }
 
-/// An epoch begun besides another can end again, and leaves the contents of the other.
+/// The newer of two epochs can be ended again, and leaves the contents of the other.
 #[test]
 fn ending_the_newer_epoch_restores_the_older() {
     let (store, near) = two(&SimDisk::new());

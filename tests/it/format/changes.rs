@@ -1,4 +1,4 @@
-//! How a page changes, read by `format/segment.md`.
+//! The change counts of a page, read as in `format/segment.md`.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use super::bytes::Bytes;
 use super::catalog::Rows;
 use super::{dumps, expected, golden_store};
 
-/// What visits tell about how a page changes.
+/// How a page changes, according to its visits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Changes {
-    /// How many, and in how many milliseconds.
+    /// Their number, and their time in milliseconds.
     pub(crate) unchanged: (u64, u64),
-    /// How many, the time of their intervals, and the time since the changes.
+    /// Their number, the time of their intervals, and the time since the changes.
     pub(crate) dated: (u64, u64, u64),
     /// By length: changes, returns, and the sum of the intervals in milliseconds.
     pub(crate) lengths: [(u64, u64, u64); 8],
@@ -115,7 +115,7 @@ fn golden_pages_change_as_their_newest_records_say() {
     for (url, _) in expected().pages {
         let Trace { page, records, .. } = Trace::of(&snapshot, &url).unwrap().unwrap();
         let place = (records[0].segment, records[0].number);
-        // Where the journal has the page, the record is not the newest.
+        // If the journal has the page, the record is not the newest.
         let Some(changes) = place.0.and_then(|id| stored.get(&(id, place.1))) else { continue };
         assert_eq!(Changes::reported(&page.changes), changes.figures(), "{url}");
         let last = changes.last.map(|(time, bits, _)| (time, bits.map(u32::from)));

@@ -1,4 +1,4 @@
-//! The golden table of document frequencies, and a reader of it that knows only `format/df.md`.
+//! The golden table of document frequencies, and a reader that is written only from `format/df.md`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::golden;
 const TEXTS: [&str; 5] =
     ["The red house", "the green house.", "the blue car", "a boat", "北京 and the sea"];
 
-/// The words in these texts, and in how many of them each is.
+/// The words in these texts, each with its number of texts.
 const WORDS: [(&str, u32); 10] = [
     ("the", 4),
     ("house", 2),
@@ -31,7 +31,7 @@ pub(crate) fn path() -> PathBuf {
     golden::directory().join("words.df")
 }
 
-/// Writes the golden table anew.
+/// Rewrites the golden table.
 pub(crate) fn make() {
     let mut counter = Counter::new(&Recipe::words(1), path(), 1 << 20).unwrap();
     TEXTS.iter().for_each(|text| counter.add(text).unwrap());
@@ -46,26 +46,26 @@ fn golden_table_has_the_frequencies_it_was_made_with() {
         assert_eq!(table.frequency(xxh3_64(word.as_bytes())), documents, "{word}");
     }
     assert_eq!(table.frequency(xxh3_64(b"plane")), 0);
-    // The same texts make the same bytes.
+    // Equal texts make equal bytes.
     let dir = tempfile::tempdir().unwrap();
     let mut counter = Counter::new(&Recipe::words(1), dir.path().join("x"), 0).unwrap();
     TEXTS.iter().rev().for_each(|text| counter.add(text).unwrap());
     assert_eq!(counter.freeze(1).unwrap().id(), table.id());
 }
 
-/// A table as a stranger reads it.
+/// A table read independently of the library.
 struct Read {
     documents: u64,
     features: String,
     entries: Vec<(u64, u32)>,
-    /// The leading bits of a hash that the directory goes by, and where the entries of each begin.
+    /// The number of leading bits of a hash in the directory, and where the entries of each value begin.
     bits: u32,
     starts: Vec<u32>,
     id: u64,
 }
 
 impl Read {
-    /// Reads and checks all of a file.
+    /// Reads and checks a whole file.
     fn of(file: &[u8]) -> Read {
         let (body, trailer) = file.split_at(file.len() - 320);
         let (head, body) = body.split_at(64);

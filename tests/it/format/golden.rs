@@ -1,4 +1,4 @@
-//! What a golden store is known to hold: `format/golden/v5.jsonl`.
+//! The known contents of a golden store: `format/golden/v5.jsonl`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,17 +14,17 @@ pub(crate) fn directory() -> PathBuf {
     in_repository("format/golden")
 }
 
-/// What the golden store has published, without the files that are those of the store.
+/// The published form of the golden store, without the files that it shares with the store.
 pub(crate) fn published() -> PathBuf {
     directory().join("v5-published")
 }
 
-/// What the store says of an epoch.
+/// The expected answer about an epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Epoch {
     pub(crate) number: u32,
     pub(crate) name: String,
-    /// How many visits there were when it began.
+    /// The number of visits when it began.
     pub(crate) begun: u64,
     pub(crate) role: &'static str,
     /// The largest distances that are minor and moderate.
@@ -33,7 +33,7 @@ pub(crate) struct Epoch {
 }
 
 impl Epoch {
-    /// What the table of document frequencies is known by that its fingerprints are made with.
+    /// The identity of the document-frequency table that makes its fingerprints.
     pub(crate) fn table(&self) -> Option<u64> {
         let (_, digits) = self.name.rsplit_once(" df:")?;
         Some(u64::from_str_radix(digits, 16).unwrap())
@@ -50,7 +50,7 @@ pub(crate) struct Near {
     pub(crate) pages: Vec<(String, u32, u64)>,
 }
 
-/// What a golden store is known to hold.
+/// The known contents of a golden store.
 #[derive(Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) sequence: u64,
@@ -198,7 +198,7 @@ impl Expected {
         out
     }
 
-    /// The answers to a search, by comparing with everything.
+    /// The answers to a search, by comparing with all fingerprints.
     pub(crate) fn near(&self, fingerprint: u64, k: u32, epoch: u32, every_version: bool) -> Near {
         let mut found = BTreeSet::new();
         for (url, visits) in &self.pages {

@@ -1,7 +1,7 @@
-//! How the golden store was made.
+//! Makes the golden store.
 //!
-//! Its expected content is kept separately, as plain sets of visits, so the expectation does not depend
-//! on the store. Making it again gives the same bytes.
+//! Its expected contents are kept separately, as plain sets of visits, so the expectation does not
+//! depend on the store. Making it again gives the same bytes.
 
 use simkeep_testing::ms;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use super::golden::{self, Expected};
 use super::visits::{Entry, Seen, count, visits};
 use super::{answered_epoch, df, surt};
 
-/// Numbers that look random, the same everywhere: SplitMix64.
+/// Reproducible pseudorandom numbers: SplitMix64.
 fn random(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -59,7 +59,7 @@ fn modified(visit: Entry, time: i64) -> Entry {
     Entry { modified: Some(time), ..visit }
 }
 
-/// The fingerprint of what a visit saw in another epoch, or that it has none there.
+/// The fingerprint of a visit in another epoch, or that it has none there.
 fn restated(of: Entry, fingerprint: impl Into<Option<u64>>, epoch: u32) -> Entry {
     let (restated, fingerprint) = (Some(count(epoch)), fingerprint.into());
     Entry { restated, fingerprint, epoch: Some(epoch), status: None, modified: None, ..of }
@@ -81,7 +81,7 @@ impl Maker {
         self.observe_in_two(&batch);
     }
 
-    /// Observes visits that come with a fingerprint in a second epoch.
+    /// Observes visits with a fingerprint in a second epoch.
     fn observe_in_two(&mut self, batch: &[PageEntry<'_>]) {
         let requests: Vec<_> = batch.iter().map(request).collect();
         let answers = self.store.write_batch(&requests).unwrap();
@@ -102,7 +102,7 @@ impl Maker {
         assert_eq!(forgotten.visits, visits(&self.pages.remove(url).unwrap()));
     }
 
-    /// `prefix` as text, and the key that it begins with.
+    /// `prefix` as text, and the key of its range.
     fn forget_prefix(&mut self, prefix: &str, key: &[u8]) {
         let before = self.pages.len();
         self.pages.retain(|url, _| !surt::covers(key, &surt::key(url)));
@@ -171,7 +171,7 @@ const ODD: &[&str] = &[
     "no scheme at all",
 ];
 
-/// What each has; the last has no fingerprint.
+/// The contents of each page; the last one has no fingerprint.
 fn of_odd(i: u64) -> Entry {
     let last = ODD.len() as u64 - 1;
     if i == last { with_digest(content(START, None, 0), 21) } else { content(START, random(i), 0) }
@@ -188,13 +188,13 @@ fn make_sealed(disk: &SimDisk) -> Maker {
     maker
 }
 
-/// How many operations the golden segments have, and what they hold.
+/// The number of operations and the contents of the golden segments.
 pub(crate) fn sealed() -> (u64, BTreeMap<String, BTreeSet<Entry>>) {
     let Maker { store, pages } = make_sealed(&SimDisk::new());
     (store.snapshot().sequence(), pages)
 }
 
-/// Makes the golden store, and says what it holds.
+/// Makes the golden store, and returns its expected contents.
 fn make(disk: &SimDisk) -> Expected {
     let mut maker = make_sealed(disk);
     journal(&mut maker);
@@ -229,14 +229,14 @@ fn make(disk: &SimDisk) -> Expected {
 
 /// The fingerprint of a page that five sites have, under the first epoch.
 const MIRRORED: u64 = 0x00ff_00ff_1234_5678;
-/// The fingerprint that two pages come to share under the second epoch.
+/// The fingerprint that two pages share under the second epoch.
 const SHARED: u64 = 0xfedc_ba98_7654_3210;
 
 /// An epoch that ends, one that reserves eight bits of its fingerprints, and one with a table.
 const ENDED: u32 = 2;
 const RESERVED: u32 = 8 << 24 | 3;
 const WEIGHED: u32 = 4;
-/// A fingerprint of the epoch that reserves bits, with metadata in them.
+/// A fingerprint of the epoch with reserved bits, with metadata in them.
 const RESERVING: u64 = MIRRORED | 0xa5 << 56;
 
 /// Sixty-four pages of eight sites, with ten versions each, from version `from` on: 1,280
@@ -254,8 +254,8 @@ fn many_versions(maker: &mut Maker, from: u64) {
     }
 }
 
-/// A long history: mostly the same content, and now and then anything else. Its server says when the
-/// content was modified; where it was not, it takes the time of the answer for that.
+/// A long history: mostly the same content, and now and then something else. Its server says when the
+/// content was modified; if it was not, the server uses the time of the response.
 fn long_history(from: i64, to: i64, epoch: u32) -> Vec<(&'static str, Entry)> {
     (from..to).map(|i| (LONG, of_long_history(i, epoch))).collect()
 }
@@ -322,7 +322,7 @@ fn oldest_segment(maker: &mut Maker) {
         maker.observe(&[(&url, content(START, random(30), 0)), (&url, content(START + DAY, 9, 0))]);
     }
     maker.observe(&long_history(0, 90, 0));
-    // Before its first visit, at one, and between two; the greatest that there is.
+    // Before its first visit, at a visit, and between two; the greatest value.
     maker.observe(&[
         (home, weighed(START - DAY, 0.5)),
         (home, weighed(START + 7 * DAY, 2.0)),
@@ -378,7 +378,7 @@ fn middle_segment(maker: &mut Maker) {
         (far, restated(content(simkeep_testing::TIME_MIN, 0, 0), random(53), epoch)),
         // In the epoch that it was seen in.
         (far, restated(content(simkeep_testing::TIME_MAX, 1, 0), 0, 0)),
-        // Alone.
+        // Without a visit.
         ("https://site1.example/page/0", weighed(START + 31 * DAY, 3.0)),
         ("https://site2.example/page/0", Entry::classed(START + 31 * DAY, 7)),
     ]);
@@ -390,7 +390,7 @@ fn middle_segment(maker: &mut Maker) {
 
     maker.observe(&[
         ("http://example.org/forgotten", content(START + 32 * DAY, random(41), epoch)),
-        // The next visit hears no date, so its head carries this one.
+        // The next visit has no date, so its head carries this one.
         (home, modified(with_digest(content(START + 32 * DAY, SHARED ^ 0b11, epoch), 15), START)),
         (home, with_digest(content(START + 33 * DAY, SHARED, epoch), 14)),
         ("https://[2001:db8::1]/", content(START + 32 * DAY, random(42), epoch)),
@@ -400,7 +400,7 @@ fn middle_segment(maker: &mut Maker) {
     let short = with_digest(content(START + 34 * DAY, None, epoch), 22);
     maker.observe(&[("https://[2001:db8::1]/", short)]);
     maker.store.seal().unwrap();
-    // The merge leaves its tables out.
+    // The merge omits its tables.
     maker.store.end_epoch(Epoch::from_number(ended), u64::MAX).unwrap();
     maker.store.wait_idle().unwrap();
     assert_eq!(maker.store.stats().unwrap().segments.len(), 2);
@@ -425,7 +425,7 @@ fn newest_segment(maker: &mut Maker) {
     maker.store.seal().unwrap();
 }
 
-/// What is not sealed; `format/catalog.md` explains the first two frames byte by byte.
+/// Unsealed data; `format/catalog.md` explains the first two frames byte by byte.
 fn journal(maker: &mut Maker) {
     maker.observe(&[
         ("http://old.example/b", visit(START + 90 * DAY, Seen::Failed, None)),
@@ -451,10 +451,10 @@ fn journal(maker: &mut Maker) {
     maker.observe(&[
         ("http://example.com", content(START + 92 * DAY, random(50), 1)),
         ("https://site7.example/page/1", with_digest(content(START + 92 * DAY, 3, 1), 17)),
-        // Its last visit failed, so its head carries the one before as well.
+        // Its last visit failed, so its head carries the previous one as well.
         ("https://site0.example/page/0", visit(START + 92 * DAY, Seen::NotModified, 304)),
         ("https://far.example/", restated(content(simkeep_testing::TIME_MAX, 1, 0), None, WEIGHED)),
-        // Of a page that has a weight and a class, late ones; and the first of one that has none.
+        // Late properties of a page with a weight and a class, and the first ones of a page without.
         ("https://example.com/", weighed(START, 1.0)),
         ("https://example.net/", weighed(START + 90 * DAY, 1.5)),
         ("https://example.com/", Entry::classed(START, 2)),
@@ -462,7 +462,7 @@ fn journal(maker: &mut Maker) {
     ]);
 }
 
-/// When the list was written, so that making it again gives the same bytes.
+/// The time of the list, so that making it again gives the same bytes.
 fn set_written(path: &Path) {
     let mut bytes = std::fs::read(path).unwrap();
     bytes[16..24].copy_from_slice(&(START + 100 * DAY).to_le_bytes());
@@ -472,7 +472,7 @@ fn set_written(path: &Path) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Makes the golden files anew in `format/golden`.
+/// Rewrites the golden files in `format/golden`.
 pub(crate) fn files() {
     let (store, lines) = (golden::directory().join("v5"), golden::directory().join("v5.jsonl"));
     if store.exists() {

@@ -1,7 +1,8 @@
-//! The on-disk format: the golden files are read for ever, and the pages of `format/` show their bytes.
+//! The on-disk format: the golden files stay readable for ever, and the pages of `format/` show their
+//! bytes.
 //!
-//! A reader that has only the pages is in `format/kaitai` and `format/check`. What these leave out is
-//! written anew here, from the pages: keys, generations, tables of document frequencies.
+//! `format/kaitai` and `format/check` contain a reader that is written only from the pages. The parts
+//! that it lacks are written here from the pages: keys, generations, tables of document frequencies.
 
 #![expect(clippy::cast_possible_truncation, reason = "golden files are small")]
 
@@ -32,7 +33,7 @@ fn expected() -> Expected {
     Expected::read(&golden::directory().join("v5.jsonl"))
 }
 
-/// An entry, as the crate answers it.
+/// An entry in the answers of the crate.
 fn answered(entry: &simkeep::Entry) -> Entry {
     let content = entry.content();
     Entry {
@@ -56,7 +57,7 @@ fn answered(entry: &simkeep::Entry) -> Entry {
     }
 }
 
-/// What the crate answers of an epoch.
+/// The answer of the crate about an epoch.
 fn answered_epoch(info: &simkeep::EpochInfo) -> Epoch {
     let (number, name, begun) = (info.epoch.number(), info.name.clone(), info.begun);
     let role = match info.role {
@@ -68,7 +69,7 @@ fn answered_epoch(info: &simkeep::EpochInfo) -> Epoch {
     Epoch { number, name, begun, role, bands, ended: info.ended }
 }
 
-/// Every file of a directory, with its bytes.
+/// All files of a directory, with their bytes.
 fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -84,7 +85,7 @@ fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// Prefixes of each shape, and the keys that they begin with.
+/// Prefixes of each form, and the keys of their ranges.
 const PREFIXES: &[(&str, &[u8])] = &[
     ("example.com", b"com\x02example\x01"),
     ("example.com/", b"com\x02example\x01\x01\x04"),
@@ -170,15 +171,15 @@ fn golden_store_answers_as_when_it_was_made() {
     assert!(files(&golden_store()) == before, "a reader wrote to the golden store");
 }
 
-/// Writes the dumps on the pages of `format/` anew, as they are printed.
+/// Rewrites the dumps on the pages of `format/` as they are printed.
 #[test]
 #[ignore = "writes pages of format/"]
 fn make_dumps() {
     dumps::refresh();
 }
 
-/// Writes `format/golden` anew. Only for a format version that no release has written yet; the
-/// bytes in the dumps of the pages are then put right too, as long as none moved.
+/// Rewrites `format/golden`. Only for a format version that no release has written yet; the bytes in the
+/// dumps of the pages are then corrected too, as long as none moved.
 #[test]
 #[ignore = "writes the golden files"]
 fn make_golden() {

@@ -1,4 +1,4 @@
-//! What the golden store has published, written from `format/published.md` and read by the crate.
+//! The published golden store, written from `format/published.md` and read by the crate.
 
 use simkeep::Reader;
 use simkeep::disk::{Name, SimDisk};
@@ -39,8 +39,8 @@ fn generation(rows: &Rows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
     summed(file)
 }
 
-/// A generation is what its page says that the catalog makes of it, and names files of the store, under
-/// names that follow from the page. With them it is what the store had sealed.
+/// A generation follows from the catalog as its page describes, and its file names follow from the page.
+/// With these files it equals the sealed state of the store.
 #[test]
 fn golden_generation_matches_the_sealed_golden_store() {
     let (rows, expected) = (Rows::read(), expected());
@@ -78,13 +78,13 @@ fn golden_generation_matches_the_sealed_golden_store() {
     }
 }
 
-/// What a reader says of these bytes as generation `number`, without any file.
+/// The error of a reader for these bytes as generation `number`, without any file.
 fn refused(bytes: &[u8], number: u64) -> String {
     let disk = SimDisk::of([(Name::Generation(number), bytes.to_vec())]);
     Reader::published(on(&disk), number).unwrap_err().to_string()
 }
 
-/// The checksum of what stands before it.
+/// The checksum of the preceding bytes.
 fn summed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 4;
     let sum = crc32fast::hash(&bytes[..end]);
@@ -95,7 +95,7 @@ fn summed(mut bytes: Vec<u8>) -> Vec<u8> {
 #[test]
 fn modified_generation_is_refused() {
     let bytes = std::fs::read(golden::published().join("generations/0000000001")).unwrap();
-    // Sound, and nothing but its files missing.
+    // Valid, except that its files are missing.
     assert!(refused(&bytes, 1).contains("files/"));
     for bit in 0..bytes.len() * 8 {
         let mut bytes = bytes.clone();
@@ -107,7 +107,7 @@ fn modified_generation_is_refused() {
     }
     assert!(refused(&bytes, 2).contains("it is generation 1, under another name"));
 
-    // Behind a sound checksum: the number of its tables, and the epoch of the only one.
+    // With a valid checksum: a wrong number of tables, and a wrong epoch of the only one.
     let count = bytes.len() - 4 - 12 - 4;
     for (at, wrong) in
         [(count, 0), (count, 2), (count, u32::MAX), (count + 4, 6), (count + 4, u32::MAX)]

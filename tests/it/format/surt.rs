@@ -145,13 +145,13 @@ fn punycode(label: &[char]) -> String {
     out
 }
 
-/// Whether a key is in the range that a prefix's key begins.
+/// Whether a key is in the range of a prefix.
 pub(crate) fn covers(prefix: &[u8], key: &[u8]) -> bool {
     let mut end = prefix.to_vec();
     let ends = prefix.iter().filter(|b| **b == 1).count();
     let last = *prefix.last().unwrap();
     if prefix[0] != 0xff && ends == 1 {
-        // A domain: up to its subdomains.
+        // A domain includes its subdomains.
         *end.last_mut().unwrap() = 3;
     } else {
         let rest_at = prefix.iter().rposition(|b| *b == 1).unwrap() + 1;
@@ -173,7 +173,7 @@ pub(crate) fn store_of(url: &str, stores: u64) -> u64 {
     while next < stores {
         place = next;
         state = state.wrapping_mul(2862933555777941757).wrapping_add(1);
-        // With doubles, as Lamping and Veach have it.
+        // With floating-point numbers, as in the paper of Lamping and Veach.
         let drawn = ((state >> 33) + 1) as f64 / f64::from(1_u32 << 31);
         next = ((place + 1) as f64 / drawn) as u64;
     }

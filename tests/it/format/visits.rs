@@ -1,8 +1,8 @@
-//! Entries of a page and what they come to, the head: `format/README.md`.
+//! Entries of a page and their fold, the head: `format/README.md`.
 
 use std::collections::BTreeMap;
 
-/// What an entry says was seen.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Seen {
     Failed,
@@ -11,16 +11,16 @@ pub(crate) enum Seen {
     Content,
 }
 
-/// A visit, what is restated of one, a weight, or a class. The order of the fields is that of entries.
+/// A visit, a restatement, a weight, or a class. The order of the fields is that of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: i64,
     /// A class, which is failed and nothing else.
     pub(crate) class: Option<u32>,
-    /// The bits of a weight, which is failed and nothing else.
+    /// The bits of a weight, with the kind `failed` and no other fields.
     pub(crate) weight: Option<u32>,
     pub(crate) digest: Option<[u8; 16]>,
-    /// Of a content that is restated, the count of its epoch.
+    /// The epoch count of a restated content.
     pub(crate) restated: Option<u32>,
     pub(crate) fingerprint: Option<u64>,
     pub(crate) seen: Seen,
@@ -29,10 +29,10 @@ pub(crate) struct Entry {
     pub(crate) modified: Option<i64>,
 }
 
-/// Digest, fingerprint and epoch: what makes two contents one version.
+/// Digest, fingerprint and epoch, which identify a version.
 pub(crate) type Version = (Option<[u8; 16]>, Option<u64>, u32);
 
-/// How many epochs of the store are older than one.
+/// The number of older epochs of the store.
 pub(crate) fn count(epoch: u32) -> u32 {
     epoch & 0x00ff_ffff
 }
@@ -69,14 +69,14 @@ impl Entry {
         self.restated.is_none() && self.weight.is_none() && self.class.is_none()
     }
 
-    /// When it heard when the page was modified, and that.
+    /// The modification date that it reports, and when.
     pub(crate) fn heard(&self) -> Option<(i64, i64)> {
         let is_there = matches!(self.seen, Seen::Content | Seen::NotModified);
         Some((self.time, self.modified.filter(|_| is_there)?))
     }
 }
 
-/// How many entries are visits.
+/// The number of visits among entries.
 pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> u64 {
     entries.into_iter().filter(|entry| entry.is_visit()).count() as u64
 }
@@ -90,14 +90,14 @@ pub(crate) struct Head {
     pub(crate) settled: Option<Entry>,
     /// The latest first.
     pub(crate) versions: Vec<Known>,
-    /// When it was last heard when the page was modified, and that.
+    /// The last reported modification date, and when it was reported.
     pub(crate) modified: Option<(i64, i64)>,
-    /// The weight in force, behind the time when it was given; and the class.
+    /// The weight in force after the time when it was given; and the class.
     pub(crate) weighed: Option<(i64, u32)>,
     pub(crate) classed: Option<(i64, u32)>,
 }
 
-/// A version, with when it was last seen, and whether it was restated for that time.
+/// A version, when it was last seen, and whether it was restated for that time.
 pub(crate) type Known = (i64, Version, bool);
 
 /// The contents among these, the latest first: back to the time and digest of the eighth of any epoch,
@@ -144,7 +144,7 @@ impl Head {
         })
     }
 
-    /// When the content last seen was modified, as far as was said since.
+    /// The modification date of the content last seen, according to later visits.
     pub(crate) fn content_modified(&self) -> Option<i64> {
         let (seen, ..) = self.versions.first()?;
         self.modified.filter(|(heard, _)| heard >= seen).map(|(_, modified)| modified)
@@ -154,8 +154,8 @@ impl Head {
         self.settled.is_some_and(|v| v.seen == Seen::Gone)
     }
 
-    /// The contents of the greatest time and digest, one of each epoch, the newest first: of one epoch
-    /// what was restated.
+    /// The contents at the greatest time and digest, one of each epoch, the newest first; a restatement
+    /// wins within an epoch.
     pub(crate) fn in_force(&self) -> Vec<Version> {
         let first = self.versions.first().filter(|_| !self.is_gone());
         let Some((time, (digest, ..), _)) = first else {

@@ -1,5 +1,5 @@
-//! Sites that mirror each other: against a naive comparison of all with all, in webs where some are
-//! planted, and how many the sample finds.
+//! Sites that mirror each other: compared with a naive comparison of all sites, in webs with planted
+//! mirrors, and with the expected recall of the sample.
 
 mod oracle;
 mod planted;
@@ -11,7 +11,7 @@ use simkeep_testing::{create, ms, open, small};
 
 const EPOCH: Epoch = Epoch::from_number(0);
 
-/// What is found among the fingerprints of the first epoch.
+/// The mirrors among the fingerprints of the first epoch.
 fn ask(store: &Store, asked: &Mirroring) -> Mirrors {
     let asked = asked.clone().epoch(EPOCH);
     asked.run(&store.snapshot(), &Progress::default()).unwrap()
@@ -76,7 +76,7 @@ fn only_pages_under_the_prefix_are_compared() {
     let store = two(10);
     let under = |prefix: &str| ask(&store, &Mirroring::new().under(Prefix::parse(prefix).unwrap()));
     assert_eq!(under("example").mirrors, 1);
-    // Nothing has a fingerprint of the other one.
+    // There are no fingerprints of the other epoch.
     let other = Mirroring::new().run(&store.snapshot(), &Progress::default()).unwrap();
     assert_eq!((other.paths, other.mirrors), (0, 0));
     assert_eq!(under("a.example").pairs, []);
@@ -100,7 +100,7 @@ fn largest_pairs_are_named_up_to_the_limit() {
     assert_eq!((found.mirrors, near), (6, vec![15, 14]));
 }
 
-/// Pages of both schemes are one path; a user, and a URL without a host, are of no site.
+/// Pages of both schemes are one path; URLs with a user or without a host belong to no site.
 #[test]
 fn paths_match_across_schemes() {
     let store = create(&SimDisk::new(), small());
@@ -122,7 +122,7 @@ fn paths_match_across_schemes() {
     assert_eq!((found.paths, found.sites), (24, 4));
 }
 
-/// Whatever was sealed, merged or reopened; and with so little memory that all is sorted in scratch
+/// After seals, merges and reopening, and with so little memory that everything is sorted in scratch
 /// files.
 #[test]
 fn mirrors_do_not_depend_on_storage_or_memory() {

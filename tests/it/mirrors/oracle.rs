@@ -1,4 +1,4 @@
-//! All sites compared with all, as it is described.
+//! Compares all sites with each other, as documented.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,13 +11,13 @@ use simkeep_testing::{choice, create, ms, small};
 
 use super::{EPOCH, ask};
 
-/// The visits of each page, in order of time: a fingerprint, or none if it was gone.
+/// The visits of each page in order of time: a fingerprint, or `None` if it was gone.
 type World = BTreeMap<String, Vec<(i64, Option<u64>)>>;
 
-/// What is known of a page with a version in force.
+/// A page with a version in force.
 struct Known {
     first: i64,
-    /// Fingerprints, and when they were first seen; that in force first.
+    /// Fingerprints, and when they were first seen; the one in force first.
     versions: Vec<(u64, i64)>,
 }
 
@@ -61,7 +61,7 @@ fn places(url: &str, depth: usize) -> Vec<(String, String)> {
     places
 }
 
-/// The versions of two pages that are nearest, with which it is of each.
+/// The nearest versions of two pages, and which versions of each page they are.
 fn nearest(a: &Known, b: &Known) -> (u32, [usize; 2]) {
     let distance = |at: [usize; 2]| (a.versions[at[0]].0 ^ b.versions[at[1]].0).count_ones();
     let firsts = (0..a.versions.len()).map(|at| [at, 0]);
@@ -121,7 +121,7 @@ fn compare(
     Some(pair)
 }
 
-/// What a folder lies in, and its name.
+/// The parent of a folder, and the name of the folder.
 fn up(site: &str) -> Option<(String, String)> {
     let (above, name) = site.trim_end_matches('/').rsplit_once('/')?;
     Some((format!("{above}/"), name.to_owned()))
@@ -163,7 +163,7 @@ fn expected(world: &World, asked: &Mirroring) -> Vec<SitePair> {
         }
     }
     let mut pairs = Vec::new();
-    // In SURT order, which that of these sites is.
+    // In SURT order, which is that of these sites.
     for (a, of_a) in &sites {
         for (b, of_b) in sites.range(a.clone()..).skip(1) {
             pairs.extend(compare([a, b], [of_a, of_b], asked));
@@ -207,7 +207,7 @@ fn site_pair(mirror: &Mirror) -> SitePair {
     }
 }
 
-/// Small worlds, in which no site has more paths than a sample holds, nor more others than are compared.
+/// Small worlds, in which no site has more paths than the sample, nor more candidates than the limit.
 #[test]
 fn small_worlds_match_an_exhaustive_comparison() {
     let (mut mirrors, mut partial, mut lags, mut outdated) = (0, 0, 0, 0);

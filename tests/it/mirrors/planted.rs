@@ -25,7 +25,7 @@ fn planted_mirrors_are_found_and_nothing_else() {
     check(&found.pairs);
 }
 
-/// That of a planted web all is found that is to be.
+/// Asserts that all mirrors of a planted web are found.
 fn check(pairs: &[Mirror]) {
     let mut named: Vec<_> = pairs.iter().map(sites).collect();
     named.sort();
@@ -38,7 +38,7 @@ fn check(pairs: &[Mirror]) {
         assert_eq!((mirror.is_mirror, mirror.lag), (share == 1.0, Some(lag)), "{site}");
         assert_eq!(mirror.leader.paths, PAGES as u64, "{site}");
         assert!((mirror.share - share).abs() < 0.02, "{site}: {}", mirror.share);
-        // Real pages go back and forth, so both may have what the other had before.
+        // Real pages alternate, so both may have an earlier version of the other.
         let outdated = [&mirror.leader, &mirror.follower].map(|site| site.outdated);
         assert!(lag < LAG || outdated[0] < outdated[1], "{site}: {outdated:?}");
     }
@@ -60,7 +60,7 @@ fn found_of_1000(percent: u64, in_turn: bool, bits: u32) -> u64 {
         (0..2).flat_map(move |site| {
             let mut choose = choice(pair);
             (0..PATHS).filter_map(move |path| {
-                // In another order on each pair, so that others are of both.
+                // In a different order for each pair.
                 let at = (path * 77 + pair * 13) % PATHS;
                 let print = choose(u64::MAX);
                 let header = (0..bits).fold(0, |all, _| all | 1 << choose(64));
@@ -92,7 +92,7 @@ fn pairs_are_found_at_the_rate_of_the_formula() {
         eprintln!(
             "share {share}: {found:.3} of parts, {more:.3} of others, {expected:.3} expected"
         );
-        // Four standard deviations, and what two hundred paths are short of infinitely many.
+        // Four standard deviations, and the error of two hundred paths instead of infinitely many.
         let deviation = 4.0 * (expected * (1.0 - expected) / 1000.0).sqrt() + 0.015;
         assert!((found - expected).abs() < deviation, "{share}: {found} for {expected}");
         assert!(more > expected - deviation, "{share}: {more} for {expected}");
@@ -108,7 +108,7 @@ fn mirrors_with_another_header_are_found() {
     }
 }
 
-/// Many sites that are all alike: each is named with another one, and their folders go without saying.
+/// Many equal sites: each is named with another one, and their folders are implied.
 #[test]
 fn each_site_of_a_family_is_named_without_its_folders() {
     let (_dir, store) = store();
@@ -125,11 +125,11 @@ fn each_site_of_a_family_is_named_without_its_folders() {
     named.sort();
     named.dedup();
     assert_eq!(named.len(), 300);
-    // Not each with all others, nor with eight of them.
+    // Not every pair, nor eight for each site.
     assert!(found.compared < 300 * 3, "{}", found.compared);
 }
 
-/// One host with very many pages, and very many hosts that each have ten of them.
+/// One host with very many pages, and very many hosts with ten of them each.
 #[test]
 fn huge_site_is_not_compared_with_all_overlapping_sites() {
     let (_dir, store) = store();
@@ -143,7 +143,7 @@ fn huge_site_is_not_compared_with_all_overlapping_sites() {
     let since = std::time::Instant::now();
     let found = ask(&store, &Mirroring::new().limit(usize::MAX));
     eprintln!("{:?} for {} compared", since.elapsed(), found.compared);
-    // Each of the small ones is like the first of them and the one before it.
+    // Each small host is like the first one and the previous one.
     assert_eq!(found.mirrors, 2 * 4_999 - 3);
     assert!(found.pairs.iter().all(|mirror| mirror.near == 10));
 }

@@ -1,5 +1,5 @@
-//! Runs on stores of every kind: sealed and merged on demand or by themselves, synced at each call
-//! or later, on a simulated disk or in a directory.
+//! Runs on stores of every kind: sealed and merged on request or by themselves, synced at each call or
+//! later, on a simulated disk or in a directory.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::run::{Home, run};
 use simkeep_testing::depth::deep;
 use simkeep_testing::small;
 
-/// `runs` at depth 1, on stores opened in this way.
+/// `runs` at depth 1, on stores opened with these options.
 fn agree(runs: u64, options: impl Strategy<Value = Options>) {
     agree_on(runs, options, || Home::Simulated(SimDisk::new()));
 }
@@ -40,7 +40,7 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
     }
 }
 
-/// What the second epoch is given.
+/// The role and bands of the second epoch.
 fn epoch_options() -> impl Strategy<Value = EpochOptions> {
     let role = prop_oneof![2 => Just(Role::Both), 1 => Just(Role::Near), 1 => Just(Role::Change)];
     let minor = prop::option::of(0..20_u32);
@@ -50,7 +50,7 @@ fn epoch_options() -> impl Strategy<Value = EpochOptions> {
     })
 }
 
-/// Now and then with answers that are cut, or that look further.
+/// Now and then with limited answers, or with a larger distance.
 fn asking(options: Options) -> impl Strategy<Value = Options> {
     let limit = prop_oneof![5 => Just(1000_usize), 1 => 1..4_usize];
     let distance = prop_oneof![4 => Just(3_u32), 1 => 0..20_u32];

@@ -1,4 +1,4 @@
-//! Answers to large batches, and answers that are cut at their limit.
+//! Answers to large batches, and answers at their limit.
 
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Observation, Query, Seen, Versions};
@@ -7,8 +7,8 @@ use simkeep_testing::compare::{check_counts, check_outcome, check_page, check_se
 use simkeep_testing::model::Model;
 use simkeep_testing::{choice, create, digest, ms, observation, small, sound};
 
-/// Of a large batch, one part is looked up while another is applied, on several threads, and seals
-/// and merges come between.
+/// One part of a large batch is looked up while another is applied, on several threads, with seals and
+/// merges in between.
 #[test]
 fn large_batch_answers_like_its_entries_one_by_one() {
     for (background, memtable_observations) in [(false, 700), (true, 300), (false, 100_000)] {

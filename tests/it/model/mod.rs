@@ -1,7 +1,7 @@
-//! Random operations on a store and on a set of observations: whatever happened, both answer alike.
+//! Random operations on a store and on a set of observations, which must always answer alike.
 //!
-//! The memtable is tiny and merges take two segments, so a page's history is spread over many
-//! components, some forgotten in between. The disk is simulated, so the power can go at any moment.
+//! The memtable is tiny and merges take two segments, so the history of a page is spread over many
+//! components, with forgetting in between. The disk is simulated, so the power can fail at any moment.
 
 mod agreement;
 mod answers;

@@ -8,10 +8,10 @@ use simkeep_testing::{TIME_MAX, TIME_MIN, ms};
 use simkeep_testing::digest;
 use simkeep_testing::pages::{PREFIXES, URLS};
 
-/// Steps of a run.
+/// The steps of a run.
 const STEPS: usize = 100;
 
-/// When an observation was made, seen from the one before.
+/// The time of an observation, relative to the previous one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum When {
     Now,
@@ -20,29 +20,29 @@ pub(crate) enum When {
     At(i64),
 }
 
-/// An observation, or what is taken for one.
+/// An observation or a related operation.
 #[derive(Clone, Debug)]
 pub(crate) struct New {
     pub(crate) page: usize,
     pub(crate) when: When,
     pub(crate) seen: Seen,
     pub(crate) status: Option<u16>,
-    /// So long before it the page was modified.
+    /// How long before the visit the page was modified.
     pub(crate) modified: Option<i64>,
     /// The fingerprint of its content in the other epoch, or that it has none there.
     pub(crate) also: Option<Option<u64>>,
-    /// Whether its content is restated, and not seen.
+    /// Whether its content is restated rather than seen.
     pub(crate) restated: bool,
     pub(crate) weight: Option<Weight>,
     pub(crate) class: Option<u32>,
-    /// Whether its weight or class is all there is.
+    /// Whether it has only a weight or a class.
     pub(crate) alone: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     New(New),
-    /// An observation of this run once more.
+    /// Repeats an observation of this run.
     Again(Index),
 }
 
@@ -50,9 +50,9 @@ pub(crate) enum What {
 pub(crate) enum Ending {
     Close,
     Drop,
-    /// The process is killed; the system lives on.
+    /// The process is killed; the system keeps running.
     Kill,
-    /// The power goes.
+    /// The power fails.
     Crash(u64),
 }
 
@@ -114,7 +114,7 @@ fn seen() -> impl Strategy<Value = Seen> {
     ]
 }
 
-/// The first pages more often, so that some histories are longer than what a head remembers.
+/// The first pages are more frequent, so that some histories exceed the memory of a head.
 fn page() -> impl Strategy<Value = usize> {
     prop_oneof![4 => Just(0_usize), 2 => 0..4_usize, 6 => 0..URLS.len()]
 }
@@ -219,7 +219,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// As many operations as a run has; a failing run is cut down to those that matter.
+/// The number of operations of a run; a failing run is shrunk to the essential ones.
 pub(crate) fn ops() -> impl Strategy<Value = Vec<Op>> {
     let kept = prop::collection::vec(prop::bool::weighted(1.0), STEPS);
     (kept, prop::collection::vec(op(), STEPS)).prop_map(|(kept, ops)| {

@@ -1,4 +1,4 @@
-//! One run: operations on a store and on a model, with what a crash may leave of them.
+//! One run: operations on a store and on a model, with the possible states after a crash.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{EPOCHS, choice, names, on, sound};
 
-/// How often everything is compared, in steps.
+/// The number of steps between complete comparisons.
 const FULL_CHECK_STEPS: usize = 10;
 
 /// Where a store lives.
 pub(crate) enum Home {
     Simulated(SimDisk),
-    /// Here files are really mapped, and removed while they are; but the power stays on.
+    /// Here files are really mapped, and removed while they are; but the power does not fail.
     Real(TempDir),
 }
 
@@ -37,7 +37,7 @@ impl Home {
         }
     }
 
-    /// Whatever a reader might change.
+    /// All that a reader might change.
     fn contents(&self) -> Vec<(Name, Vec<u8>)> {
         match self {
             Home::Simulated(disk) => disk.contents(),
@@ -46,16 +46,16 @@ impl Home {
     }
 }
 
-/// A store and what it must hold.
+/// A store and its expected contents.
 struct Run {
     options: Options,
     home: Home,
     store: Option<Store>,
     model: Model,
-    /// What a crash may leave: what was last made durable, and all that came to be since.
+    /// The possible states after a crash: the last durable one, and all later ones.
     crash_states: Vec<Model>,
     kept: Vec<(Snapshot, Model)>,
-    /// Of the last snapshot of this store since it was opened.
+    /// The last snapshot of this store since it was opened.
     last_sequence: u64,
     clock: i64,
     requested: Vec<Operation<'static>>,
@@ -146,7 +146,7 @@ impl Run {
         }
     }
 
-    /// What is asked for next; nothing if that is to repeat what was never asked for.
+    /// Returns the next operation, or `None` if it would repeat an observation and there was none.
     fn request(&mut self, what: &What) -> Option<Operation<'static>> {
         let new = match what {
             What::Again(_) if self.requested.is_empty() => return None,
@@ -227,7 +227,7 @@ impl Run {
         }
     }
 
-    /// An operation is over.
+    /// An operation has completed.
     fn acknowledged(&mut self) {
         self.crash_states.push(self.model.clone());
         if self.options.durability != Durability::OnFlush {
@@ -235,7 +235,7 @@ impl Run {
         }
     }
 
-    /// No crash takes what is there now.
+    /// The current state is durable now.
     fn durable(&mut self) {
         self.crash_states = vec![self.model.clone()];
     }
@@ -265,12 +265,12 @@ impl Run {
         self.store = Some(store);
     }
 
-    /// Finds out what a crash left: the latest state that it may be.
+    /// Finds the state after a crash: the latest allowed one that matches.
     fn settle(&mut self, view: &Snapshot) {
         let found = dump(view).unwrap();
         match self.crash_states.iter().rev().find(|state| **state == found) {
             Some(_) => self.model = found.with_roles_of(&self.model),
-            // Says where they differ.
+            // Reports the difference.
             None => check_view(view, &self.model),
         }
         self.durable();
@@ -291,7 +291,7 @@ pub(crate) fn run(options: Options, home: Home, epoch_options: EpochOptions, ops
         check_view(snapshot, model);
     }
     sound(run.store()).unwrap();
-    // And once more when all is in one place.
+    // Once more after everything is merged.
     run.kept.clear();
     run.store().seal().unwrap();
     run.store().merge(&Progress::default()).unwrap();

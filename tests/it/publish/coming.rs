@@ -1,11 +1,11 @@
-//! Generations that are being carried somewhere: torn, empty or cut ones, and such files of theirs.
+//! Generations that are being copied: torn, empty or truncated ones, and incomplete files.
 
 use simkeep::verify::{VerifyOptions, verify};
 
 use super::damage::damage;
 use super::*;
 
-/// A directory with two generations, the second one with files of its own.
+/// A directory with two generations; the second one has its own files.
 fn two() -> (Store, SimDisk) {
     let (_from, store) = source();
     let to = SimDisk::new();
@@ -23,7 +23,7 @@ fn cut(disk: &SimDisk, name: Name, len: u64) {
     disk.open(name, Access::Write).unwrap().set_len(len).unwrap();
 }
 
-/// The generation that is read, and the newer one that is not whole.
+/// The generation that is read, and the newer incomplete one.
 fn read(disk: &SimDisk) -> (Option<u64>, Option<u64>) {
     let reader = Reader::published(on(disk), None).unwrap();
     let also = Reader::open(on(disk)).unwrap();
@@ -41,7 +41,7 @@ fn torn_or_truncated_generation_is_skipped_until_whole() {
         let torn = to.crash_all_kept();
         cut(&torn, newest, len);
         assert_eq!(read(&torn), (Some(1), Some(2)), "{len}");
-        // As if its space had been allocated before.
+        // As if its space had been allocated in advance.
         cut(&torn, newest, bytes);
         assert_eq!(read(&torn), (Some(1), Some(2)), "{len}");
     }
@@ -53,7 +53,7 @@ fn torn_or_truncated_generation_is_skipped_until_whole() {
     assert!(!reader.refresh().unwrap());
     assert_eq!(reader.incomplete().unwrap().generation, 2);
     assert!(Reader::published(on(&torn), 2).is_err());
-    // All of it comes.
+    // Everything arrives.
     let mut whole = vec![0; usize::try_from(bytes).unwrap()];
     to.open(newest, Access::Read).unwrap().read_at(0, &mut whole).unwrap();
     torn.open(newest, Access::Write).unwrap().write_at(0, &whole).unwrap();
@@ -77,7 +77,7 @@ fn readers_stay_with_the_previous_generation_until_complete() {
     assert!(!reader.refresh().unwrap());
     assert_eq!((reader.generation(), reader.incomplete().unwrap().generation), (Some(2), 3));
     assert_eq!(reader.behind(), 0);
-    // It is taken away again.
+    // It is removed again.
     to.remove(newest).unwrap();
     assert!(!reader.refresh().unwrap());
     assert_eq!(reader.incomplete(), None);
@@ -111,7 +111,7 @@ fn generation_with_a_truncated_file_is_skipped() {
             assert!(verified.is_sound(), "{:?}", verified.flaws);
         }
     }
-    // A table of the first one, which is the only one then.
+    // A table of the first generation, which is the only one then.
     let table = first.iter().find(|name| name.ends_with(".df")).unwrap();
     let alone = to.crash_all_kept();
     alone.remove(Name::Generation(2)).unwrap();
@@ -129,7 +129,7 @@ fn whole_but_damaged_generation_is_an_error() {
     renamed.open(Name::Generation(3), Access::Create).unwrap().write_at(0, &first).unwrap();
     let error = Reader::published(on(&renamed), None).unwrap_err().to_string();
     assert!(error.contains("it is generation 1, under another name"), "{error}");
-    // The last byte of a segment, which has all its bytes.
+    // The last byte of a complete segment.
     let newest = files(on(&to), 2).unwrap().remove(0).name;
     let name = *names(&to, Dir::Files).iter().find(|name| name.to_string() == newest).unwrap();
     let flipped = to.crash_all_kept();

@@ -1,4 +1,4 @@
-//! The power goes at every operation that changes the directory.
+//! The power fails at every operation that changes the directory.
 
 use super::*;
 use crate::backup::crash::{crashes, power_failure};

@@ -1,4 +1,4 @@
-//! Damaged and missing files: who says so, and what becomes of them.
+//! Damaged and missing files: which calls report them, and how they are replaced.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn checks_and_readers_name_a_damaged_or_missing_file() {
         let flipped = to.crash_all_kept();
         damage(&flipped, name);
         named(&flipped, name);
-        // The next run puts it right, if it needs it.
+        // The next run repairs it, if it needs the file.
         if matches!(name, Name::FixedSegment(_)) {
             store.publish(on(&gone), options()).unwrap();
             check(on(&gone), 1, &Progress::default()).unwrap();
@@ -74,7 +74,7 @@ fn leftovers_of_a_stopped_run_are_checked() {
     let first = segments(&from)[0];
     damage(&from, first);
     let to = SimDisk::new();
-    // It ends once all is linked, and before anything is checked.
+    // The run stops after all files are linked, and before any is checked.
     to.fail(Fault {
         strikes: Strikes::Only(OpKind::SyncDir(Dir::Files)),
         nth: 1,
@@ -96,7 +96,7 @@ fn damaged_file_of_older_generations_is_replaced_at_once() {
     let whole = generation(&to, 1);
     let segment =
         *names(&to, Dir::Files).iter().find(|n| matches!(n, Name::FixedSegment(_))).unwrap();
-    // What its head says no longer holds.
+    // The contents of its head are no longer valid.
     let file = to.open(segment, Access::Write).unwrap();
     file.write_at(9, &[0x55]).unwrap();
     to.record();
@@ -105,7 +105,7 @@ fn damaged_file_of_older_generations_is_replaced_at_once() {
     let log = to.take_log();
     assert!(log.iter().all(|op| !(op.kind == OpKind::Remove && op.name == Some(segment))));
     assert!(generation(&to, 1) == whole);
-    // A run that is stopped while it checks what it replaced takes nothing away.
+    // A run that stops while it checks a replacement removes nothing.
     let file = to.open(segment, Access::Write).unwrap();
     file.write_at(9, &[0x55]).unwrap();
     let progress = Progress::default();
@@ -115,7 +115,7 @@ fn damaged_file_of_older_generations_is_replaced_at_once() {
         if did == OpKind::SyncDir(Dir::Files) {
             syncs.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
-        // That of the copy, and that of all names.
+        // The sync of the copy, and that of all names.
         let is_checked = syncs.load(std::sync::atomic::Ordering::Relaxed) == 2;
         if is_checked && did == OpKind::Read && name == Some(segment) {
             stop.cancel();
@@ -124,7 +124,7 @@ fn damaged_file_of_older_generations_is_replaced_at_once() {
     let stopped = store.publish(Arc::new(disk) as Arc<dyn Disk>, options().progress(progress));
     assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
     assert!(names(&to, Dir::Files).contains(&segment) && generation(&to, 1) == whole);
-    // What merely cannot be read now stays.
+    // A temporarily unreadable file is kept.
     let kept = to.contents();
     to.fail(Fault { strikes: Strikes::Any, nth: 12, kind: ErrorKind::TimedOut, lasting: true });
     store.publish(on(&to), strict(1)).unwrap_err();

@@ -1,4 +1,4 @@
-//! Files that earlier generations brought: when they are read again, and what becomes of damaged ones.
+//! Files of earlier generations: when they are read again, and how damaged ones are replaced.
 
 use super::damage::damage;
 use super::*;
@@ -57,7 +57,7 @@ fn each_kept_file_is_read_once_in_thirty_days() {
     }
     assert_eq!((read, replaced), (all, 1));
     check(on(&to), 1, &Progress::default()).unwrap();
-    // Nobody publishes for a while: then all are overdue.
+    // Nothing is published for a while, so all files are overdue.
     let made = published_at(&store, &to, BEGIN + 75 * DAY);
     assert_eq!((made.checked.files, made.unchecked.files), (all, 0));
     let made = published_at(&store, &to, BEGIN + 75 * DAY + 1);
@@ -79,7 +79,7 @@ fn files_without_check_records_are_read() {
     let damaged = to.crash_all_kept();
     damage(&damaged, Name::Checked);
     assert_eq!((read(&damaged), read(&damaged)), (all, 0));
-    // Readers need none of it.
+    // Readers do not need it.
     without.remove(Name::Checked).unwrap();
     assert_eq!(Reader::published(on(&without), None).unwrap().generation(), Some(1));
 }
@@ -140,7 +140,7 @@ fn publish_reports_whether_older_generations_have_forgotten_pages() {
     assert_eq!(forgotten(), Some(false));
     (20..30).for_each(visit);
     assert_eq!(forgotten(), Some(false));
-    // All operations are visits: none of them forgot anything.
+    // All operations are visits, so none of them is a forget operation.
     store.merge(&Progress::default()).unwrap();
     assert_eq!(forgotten(), Some(false));
     store.publish(on(&to), strict(1)).unwrap();
@@ -151,12 +151,12 @@ fn publish_reports_whether_older_generations_have_forgotten_pages() {
     let prefix = "forgotten.example/1".parse().unwrap();
     store.forget(Scope::Prefix(prefix)).unwrap();
     assert_eq!(forgotten(), Some(true));
-    // What it leaves when nothing says it any more: fewer visits.
+    // Without its record, the lower number of visits shows it.
     store.merge(&Progress::default()).unwrap();
     assert_eq!(forgotten(), Some(true));
     let made = store.publish(on(&to), strict(1)).unwrap();
     assert_eq!((made.older.len(), made.forgotten), (0, Some(false)));
-    // One page goes and one comes, in one segment with what was there.
+    // One page is forgotten and one is added, merged into one segment.
     store.forget(Scope::Url("https://forgotten.example/5")).unwrap();
     visit(50);
     store.seal().unwrap();

@@ -1,4 +1,4 @@
-//! What a store publishes: that generations are its states, for ever, and which of them stay.
+//! Published generations: they are states of the store, never change, and some of them are kept.
 
 mod coming;
 mod crash;
@@ -28,12 +28,12 @@ fn options() -> PublishOptions {
     PublishOptions::default()
 }
 
-/// All that is not needed goes at once.
+/// Unneeded generations are removed at once.
 fn strict(keep: usize) -> PublishOptions {
     options().keep(keep).grace(Duration::ZERO)
 }
 
-/// What a snapshot holds: its visits, its epochs, its last operation.
+/// The contents of a snapshot: its visits, its epochs, its last operation.
 type Held = (Model, Vec<EpochInfo>, u64);
 
 fn held(reader: &Reader) -> Held {
@@ -56,7 +56,7 @@ fn numbers(disk: &SimDisk) -> Vec<u64> {
     generations(on(disk)).unwrap().iter().map(|of| of.number).collect()
 }
 
-/// Whether it is said that a file is not there.
+/// Whether an error reports a missing file.
 fn is_missing(error: &Error, name: &str) -> bool {
     matches!(error, Error::Io { file, source, .. } if file == name && source.kind() == ErrorKind::NotFound)
 }
@@ -86,7 +86,7 @@ fn generation_is_the_sealed_state_and_never_changes() {
     assert_eq!((second.generation, &second.older[..]), (2, &[1][..]));
     assert!(second.kept.files > 0 && second.linked.files > 0, "{second:?}");
     assert!(generation(&to, 1) == before && generation(&to, 2) == after);
-    // Nothing of the store is needed.
+    // No file of the store is needed.
     drop(store);
     from.contents().into_iter().for_each(|(name, _)| from.remove(name).unwrap());
     assert!(generation(&to, 1) == before && generation(&to, 2) == after);
@@ -181,7 +181,7 @@ fn reader_follows_the_newest_generation_or_stays_pinned() {
     assert!(newest.behind() > 0);
     assert!(newest.refresh().unwrap() && !pinned.refresh().unwrap());
     assert_eq!((newest.generation(), pinned.generation(), newest.behind()), (Some(2), Some(1), 0));
-    // Its files are gone, and it has them open.
+    // Its files are removed, but it has them open.
     assert!(held(&newest) == sealed(&store) && held(&pinned) == before);
     assert_eq!(newest.stats().unwrap().catalog_bytes, 0);
     assert!(
@@ -197,7 +197,7 @@ fn published_files_have_stable_names_and_are_written_once() {
     let disk = || Arc::new(meter.clone()) as Arc<dyn Disk>;
     store.publish(disk(), options()).unwrap();
     let mut before = to.contents();
-    // What says when files were checked is none of them.
+    // The record of file checks is not one of them.
     before.retain(|(name, _)| *name != Name::Checked);
     go_on(&store);
     store.publish(disk(), options()).unwrap();
@@ -222,7 +222,7 @@ fn tables_are_published_with_their_epochs() {
     assert_eq!(origin(&here).name(), origin(&there).name());
     let file = there.table_file(epoch).unwrap();
     assert!(file.starts_with("files/") && file.ends_with(".df"), "{file}");
-    // The table goes with its epoch, and the older generation has it still.
+    // The table is removed with its epoch, but the older generation keeps it.
     go_on(&store);
     store.publish(on(&to), options()).unwrap();
     assert_eq!(
@@ -305,10 +305,10 @@ fn generation_that_arrives_before_its_files_is_skipped() {
     assert_eq!((reader.generation(), reader.refresh().unwrap()), (Some(1), false));
     let error = Reader::published(on(&mirror), 2).unwrap_err();
     assert!(error.to_string().contains("files/"), "{error}");
-    // They come.
+    // The files arrive.
     let arrived = SimDisk::of(to.contents());
     assert_eq!(Reader::published(on(&arrived), None).unwrap().generation(), Some(2));
-    // Without any, the newest says what is missing.
+    // Without any generation, the newest one reports the missing file.
     names(&mirror, Dir::Files).into_iter().for_each(|name| mirror.remove(name).unwrap());
     let error = Reader::published(on(&mirror), None).unwrap_err();
     assert!(error.to_string().contains("files/"), "{error}");
@@ -354,7 +354,7 @@ fn fingerprints_are_counted_from_segment_ends_alone() {
     go_on(&store);
     let made = store.publish(on(&to), options().copy(true)).unwrap();
     let snapshot = Reader::published(on(&to), made.generation).unwrap().snapshot();
-    // Nothing but the ends has arrived.
+    // Only the ends have arrived.
     let ends = to.crash_all_kept();
     for name in names(&to, Dir::Files) {
         if matches!(name, Name::FixedDf(_)) {
@@ -398,7 +398,7 @@ fn readers_answer_consistently_while_generations_change() {
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            // As much as can be read again and again meanwhile.
+            // Enough data for repeated reading in between.
             for seed in 100..100 + 30 * rounds {
                 if done.load(std::sync::atomic::Ordering::Relaxed) {
                     break;
@@ -408,7 +408,7 @@ fn readers_answer_consistently_while_generations_change() {
         });
         let mut pinned: Vec<(Reader, Held)> = Vec::new();
         for round in 1..=rounds {
-            // Something is new, also when the writer has ended.
+            // There is something new, also after the writer has ended.
             store.observe(Observation::gone(URLS[0], ms(1_000_000 + round.cast_signed()))).unwrap();
             let made = store.publish(on(&to), strict(3)).unwrap();
             let reader = Reader::published(on(&to), made.generation).unwrap();
@@ -441,7 +441,7 @@ fn published_files_are_shared_and_keep_store_permissions() {
     let mode = |name: &str| to.join(name).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(["", "files", "generations"].map(mode), [0o750; 3]);
     assert_eq!(mode("generations/0000000001"), 0o640);
-    // A copy of the directory that some other tool makes is read alike, also without the lock.
+    // A copy of the directory by another tool is read alike, also without the lock file.
     let copy = dir.path().join("copy");
     assert!(
         std::process::Command::new("cp").arg("-r").args([&to, &copy]).status().unwrap().success()

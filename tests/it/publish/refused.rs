@@ -1,4 +1,4 @@
-//! Directories where nothing is published, and stores of which nothing is.
+//! Directories that `publish` refuses, and stores that it does not publish.
 
 use simkeep::backup::{BackupOptions, backup};
 use simkeep::repair::{RepairOptions, repair};
@@ -70,7 +70,7 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
         assert!(message.contains(&begin), "{message}");
         assert!(message.ends_with("name another directory"), "{message}");
         assert!(to.contents() == before);
-        // A backup says the same.
+        // A backup is reported alike.
         let backed = SimDisk::new();
         backup(on(&from), on(&backed), BackupOptions::default()).unwrap();
         let error = backup(on(disk), on(&backed), BackupOptions::default()).unwrap_err();
@@ -79,10 +79,10 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
     refused(&older, &format!("it has operation {}, and the store ends at", newest.sequence));
     go_on(&other, URLS[1], 3);
     refused(&other, "its segment ");
-    // Also where it has more, and numbers that the other has not.
+    // Also if it has more operations, with numbers that the other lacks.
     go_on(&other, URLS[2], 20);
     refused(&other, "its segment ");
-    // The right one goes on.
+    // The original store can continue.
     publish(on(&from), on(&to), options()).unwrap();
     go_on(&from, URLS[3], 2);
     assert!(publish(on(&from), on(&to), options()).unwrap().is_new);
@@ -121,14 +121,14 @@ fn published_directory_is_readable_but_not_writable() {
         assert!(error.contains("it contains published generations"), "{nth}: {error}");
     }
     assert_eq!(listed(&to), before);
-    // While it is being carried: files first.
+    // While it is copied, files first.
     std::fs::remove_dir_all(to.join("generations")).unwrap();
     assert!(is_published(&to).unwrap());
     let error = Reader::open(&to).unwrap_err().to_string();
     assert!(error.contains("nothing is published there"), "{error}");
     std::fs::remove_dir_all(to.join("files")).unwrap();
     assert!(!is_published(&to).unwrap() && !is_published(&new).unwrap());
-    // Folders of those names that somebody else has.
+    // Other folders with these names.
     std::fs::create_dir_all(new.join("files")).unwrap();
     std::fs::create_dir_all(new.join("generations")).unwrap();
     std::fs::write(new.join("files/1.txt"), "mine").unwrap();
@@ -163,7 +163,7 @@ fn unsuitable_directories_are_refused() {
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1);
     std::fs::remove_file(to.join("notes")).unwrap();
     store.publish(&to, options()).unwrap();
-    // What comes later is nobody's business.
+    // Later files are not its concern.
     std::fs::write(to.join("notes"), "mine").unwrap();
     std::fs::write(to.join("files/notes"), "mine").unwrap();
     store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
@@ -196,7 +196,7 @@ fn generation_excludes_what_was_purged_before_its_read() {
     let page = Scope::Url(URLS[2]);
     store.observe(Observation::gone(URLS[2], ms(2_000))).unwrap();
     store.seal().unwrap();
-    // The directory is taken; now somebody purges.
+    // The directory is locked; now a page is purged.
     let disk = HookDisk::new(on(&to), move |kind, _| {
         if matches!(kind, OpKind::Lock) {
             purging.purge(Scope::Url(URLS[2]), &Progress::default()).unwrap();
@@ -235,7 +235,7 @@ fn clock_set_back_does_not_end_the_grace_period() {
         (made.generation, made.removed, made.older)
     };
     assert_eq!(older(1_000_000), (1, vec![], vec![]));
-    // As where there is no clock; then it is set.
+    // As without a clock; then the clock is set.
     assert_eq!(older(0), (2, vec![], vec![1]));
     assert_eq!(older(1_030_000), (3, vec![], vec![1, 2]));
     assert_eq!(older(1_061_000), (4, vec![1], vec![2, 3]));

@@ -1,4 +1,4 @@
-//! What is purged stands in no file any more; what is only forgotten goes with merges.
+//! Purged pages are in no file any more; forgotten pages are removed by merges.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ fn completed_purge_survives_power_loss() {
     };
     store.purge(prefix(), &Progress::default()).unwrap();
     check(&disk);
-    // A long journal, which leaves its bytes all over the catalog's file.
+    // A long journal, whose bytes are all over the catalog file.
     let disk = SimDisk::new();
     let store = create(&disk, small().memtable_observations(1000));
     for n in 0..300 {
@@ -73,7 +73,7 @@ fn completed_purge_survives_power_loss() {
     check(&disk);
 }
 
-/// It was hidden, but its bytes were there.
+/// It was hidden, but its bytes were still there.
 #[test]
 fn forgotten_page_can_be_purged_later() {
     for sealed in [false, true] {
@@ -112,7 +112,7 @@ fn forgotten_page_can_be_purged_later() {
     }
 }
 
-/// A page that was forgotten with its site, and whose name is in the tombstone's.
+/// A page that was forgotten with its site, and whose URL is in the tombstone.
 #[test]
 fn url_forgotten_by_prefix_can_be_purged() {
     let disk = SimDisk::new();
@@ -125,7 +125,7 @@ fn url_forgotten_by_prefix_can_be_purged() {
     check_purged(store, &disk, &model, &url);
 }
 
-/// Parts of a site that were forgotten one by one before all of it is purged.
+/// Parts of a site that were forgotten one by one before the whole site is purged.
 #[test]
 fn purge_removes_names_of_nested_forgotten_prefixes() {
     for sealed in [false, true] {
@@ -191,7 +191,7 @@ fn purge_waits_for_a_running_merge() {
         gate.await_arrival();
         let purge =
             scope.spawn(|| store.purge(Scope::Url(&marked(1)), &Progress::default()).unwrap());
-        // It hides at once, although the bytes are still there.
+        // It is hidden at once, although its bytes are still there.
         while store.snapshot().latest(&marked(1)).unwrap().is_some() {
             thread::yield_now();
         }

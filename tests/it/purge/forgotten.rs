@@ -1,5 +1,4 @@
-//! What is forgotten is hidden at once and stays so, wherever it was and whatever is sealed or
-//! merged when.
+//! Forgotten pages are hidden at once and stay so, wherever they were and whatever is sealed or merged.
 
 use std::sync::Arc;
 use std::thread;
@@ -14,7 +13,7 @@ use simkeep_testing::{create, ms, on, open, small, sound};
 
 use super::{see, see_some};
 
-/// Where an operation on a page was when the next one came.
+/// The place of an operation when the next one happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Stay,
@@ -148,7 +147,7 @@ fn forgetting_an_unknown_page_does_nothing() {
     assert_eq!(store.stats().unwrap().visits, before.visits);
 }
 
-/// Two segments that are being merged into number 3 when the test is called.
+/// Two segments that are being merged into number 3 when the function is called.
 fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
     let disk = SimDisk::new();
     let gate = Gate::default();
@@ -184,7 +183,7 @@ fn during_a_merge(options: &Options, test: impl FnOnce(&Store, &mut Model)) {
 
 #[test]
 fn forgetting_during_a_merge_stays_in_force() {
-    // Large enough that nothing is sealed but on demand.
+    // Large enough that nothing is sealed unless requested.
     let options = small().memtable_observations(1000);
     for sealed in [false, true] {
         during_a_merge(&options, |store, model| {

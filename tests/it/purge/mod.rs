@@ -1,4 +1,4 @@
-//! Forgetting hides at once and for good, whatever is sealed or merged when; purging leaves no byte.
+//! Forgetting hides at once and for good, whatever is sealed or merged; purging leaves no byte.
 
 mod bytes;
 mod forgotten;
@@ -12,14 +12,14 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{choice, create, ms, open, request, small, sound};
 
-/// What sets the pages to be purged apart; their neighbours' keys do not begin like it.
+/// The mark of the pages to be purged; the keys of their neighbours have another beginning.
 const MARK: &str = "zq7unheard";
 
 fn marked(page: u64) -> String {
     format!("https://{MARK}.example/{MARK}/{page}")
 }
 
-/// Observes, and keeps the model in step.
+/// Observes a visit in the store and in the model.
 fn see(store: &Store, model: &mut Model, observation: Observation<'_>) -> Verdict {
     let expected = model.observe(&observation, 3);
     let found = store.observe(observation).unwrap();
@@ -37,7 +37,7 @@ fn see_some(store: &Store, model: &mut Model, seed: u64, n: i64) {
     }
 }
 
-/// The files in which a text stands, forwards as in a URL.
+/// The files that contain a text, forwards as in a URL.
 fn files_with(disk: &SimDisk, text: &str) -> Vec<Name> {
     let contents = disk.contents().into_iter();
     let with = contents.filter(|(_, content)| contains(content, text));
@@ -48,7 +48,7 @@ fn contains(content: &[u8], text: &str) -> bool {
     content.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The store before a purge: which pages, and in which files their bytes are.
+/// The store before a purge: the pages, and the files with their bytes.
 fn marked_store(disk: &SimDisk, model: &mut Model, spread: u64) -> Store {
     let store = create(disk, small());
     see_some(&store, model, 3, 8);
@@ -67,7 +67,7 @@ fn marked_store(disk: &SimDisk, model: &mut Model, spread: u64) -> Store {
     store
 }
 
-/// Every trace of the purged pages must be gone, now and when the store was opened after a crash.
+/// Asserts that every trace of the purged pages is gone, now and after a crash.
 fn check_purged(store: Store, disk: &SimDisk, model: &Model, text: &str) {
     assert_eq!(files_with(disk, text), [], "{text:?}");
     check_store(&store, model);

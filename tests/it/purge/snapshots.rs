@@ -1,4 +1,4 @@
-//! Snapshots that still hold what was purged or merged away.
+//! Snapshots of pages that were purged or merged away.
 
 use std::time::Duration;
 

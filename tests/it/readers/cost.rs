@@ -14,13 +14,13 @@ use super::{check_beginning, numbered, page};
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::small;
 
-/// Nanoseconds that this thread was on a processor.
+/// The processor time of this thread in nanoseconds.
 fn cpu_nanos() -> u64 {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// Opens a store again and again while a writer is at work, as another process.
+/// Repeatedly opens a store while a writer works, as another process.
 #[test]
 #[ignore = "the other process of another test"]
 fn reading_child_process() {
@@ -37,7 +37,7 @@ fn reading_child_process() {
         if opens % 10 == 0 {
             check_beginning(&reader);
         }
-        // A thousand a second are enough, and leave the machine to the writer.
+        // A thousand opens per second are enough, and leave the machine to the writer.
         std::thread::sleep(Duration::from_micros(500));
     }
     println!("opened {opens} times");
@@ -49,7 +49,7 @@ fn reading(path: &Path) -> Child {
     command.env("SIMKEEP_READ", path).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// How often a reader opened the store, when it has ended.
+/// How often a reader opened the store by the time it ended.
 fn opens(reader: Child) -> u64 {
     let ended = reader.wait_with_output().unwrap();
     assert!(ended.status.success(), "a reader failed");
@@ -58,11 +58,11 @@ fn opens(reader: Child) -> u64 {
     opens.unwrap().parse().unwrap()
 }
 
-/// What a writer costs.
+/// The cost of a writer.
 struct Cost {
     operations: u64,
     disk: Counts,
-    /// Nanoseconds of its one thread.
+    /// Nanoseconds of its only thread.
     cpu: u64,
 }
 
@@ -128,7 +128,7 @@ fn c7_a_thousand_readers_cost_the_writer_nothing() {
         if round >= ROUNDS && opened >= 1000 {
             break;
         }
-        // The first round says how many operations all of them have.
+        // The first round determines the number of operations.
         let (beside, opens) = cost_beside(&path("beside", round), |n, since| match operations {
             None => since < Duration::from_secs(3),
             Some(all) => n <= all,

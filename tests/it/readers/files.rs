@@ -118,7 +118,7 @@ fn snapshot_file_that_does_not_fit_blocks_nobody() {
         store.seal().unwrap();
         let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
         disk.set_capacity_bytes(Some(used as u64 + room));
-        // The old files are let go first, if it cannot be said otherwise that they are gone.
+        // The old files are removed first, if their removal cannot be recorded otherwise.
         let merged = match store.merge(&Progress::default()) {
             Ok(_) => true,
             Err(Error::Io { source, .. }) => {
@@ -135,7 +135,7 @@ fn snapshot_file_that_does_not_fit_blocks_nobody() {
         let reader = Reader::open(on(&disk)).unwrap();
         check_beginning(&reader);
         assert_eq!(reader.snapshot().sequence(), 32);
-        // Not a byte is left, and it opens.
+        // The file is empty, and the store opens.
         let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
         disk.set_capacity_bytes(Some(used as u64));
         drop(Store::open(on(&disk), small()).unwrap());

@@ -1,4 +1,4 @@
-//! Readers of a catalog that is written while they read it.
+//! Readers of a catalog that is being written.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,8 +13,8 @@ use simkeep_testing::disks::HookDisk;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{EPOCHS, choice, create, on, request, small};
 
-/// A disk on which something happens before the `every`-th read or open of the catalog, and before
-/// every `every`-th after it, until that was `times`.
+/// A disk with an action before the `every`-th read or open of the catalog, and before every `every`-th
+/// one after it, `times` times.
 fn busy(
     disk: &SimDisk,
     every: u64,
@@ -34,7 +34,7 @@ fn busy(
     })
 }
 
-/// Goes on with a crawl, one commit an operation.
+/// Continues a crawl, with one commit per operation.
 fn go_on(store: &Store, operations: u64) {
     let next = store.snapshot().sequence() + 1;
     crawl(store, next, next + operations);
@@ -60,7 +60,7 @@ fn reader_sees_acknowledged_operations_despite_concurrent_writes() {
                 assert!(reader.snapshot().sequence() >= 399, "{every}, {commits}");
                 settled += 1;
             }
-            // That there was a time without commits is not all it takes.
+            // A time without commits is not enough.
             assert!(every < 12 || !reader.fell_back(), "{every}, {commits}");
         }
     }
@@ -83,7 +83,7 @@ fn reader_during_endless_commits_falls_back_to_sealed_data() {
     assert!(reader.written().unwrap() < std::time::SystemTime::now());
     assert!(reader.behind() > 29);
     check_beginning(&reader);
-    // What was seen before is not given up for something older.
+    // A later state is not replaced by an older one.
     let quiet = Arc::new(AtomicBool::new(true));
     let (writer, is_quiet) = (store.clone(), Arc::clone(&quiet));
     let disk = busy(&disk, 1, u64::MAX, move |_| {
@@ -122,7 +122,7 @@ fn reader_survives_any_writer_action_at_any_read() {
                     2 => drop(writer.merge(&progress).unwrap()),
                     3 => {
                         writer.merge(&progress).unwrap();
-                        // One of nothing: the catalog is written anew.
+                        // A merge of nothing: the catalog is rewritten.
                         writer.purge(Scope::Url("https://example.net/"), &progress).unwrap();
                     }
                     _ => {
@@ -169,7 +169,7 @@ fn refresh_reads_new_operations_and_changes_no_snapshot() {
         }
     }
     assert!(kept.len() > 40);
-    // A purge takes it out of all files, and snapshots have files.
+    // Earlier snapshots answer as before, also after a purge.
     for (snapshot, then) in kept {
         assert!(dump(&snapshot).unwrap() == then);
     }
@@ -198,7 +198,7 @@ fn refresh_costs_only_the_new_operations() {
     assert_eq!(reader.snapshot().history(&urls[999]).unwrap().len(), 1);
 }
 
-/// A disk in whose place another one may come, as after a loss of power.
+/// A disk that another one may replace, as after a power failure.
 #[derive(Clone, Debug)]
 struct Rebooted(Arc<Mutex<SimDisk>>);
 
@@ -245,7 +245,7 @@ fn refresh_does_not_continue_from_operations_lost_in_a_crash() {
             go_on(&store, lost);
             let mut reader = Reader::open(Arc::new(place.clone()) as Arc<dyn Disk>).unwrap();
             assert_eq!(reader.snapshot().sequence(), before + lost);
-            // Others come, in other commits, with the same numbers.
+            // Other operations are stored with the same numbers, in other commits.
             let store = Store::open(on(&crashed), small().memtable_observations(100)).unwrap();
             *place.0.lock().unwrap() = crashed;
             let urls: Vec<String> =
@@ -258,7 +258,7 @@ fn refresh_does_not_continue_from_operations_lost_in_a_crash() {
     }
 }
 
-/// Changes a byte of the catalog, and says what it was.
+/// Changes a byte of the catalog, and returns its old value.
 fn set(disk: &SimDisk, at: u64, to: impl Fn(u8) -> u8) -> u8 {
     let file = disk.open(Name::Catalog, Access::Write).unwrap();
     let mut byte = [0];
@@ -293,8 +293,7 @@ fn catalog_damage_during_writing_is_named_or_harmless() {
     }
     let pages: Vec<u64> = damaged.into_iter().filter(|at| *at >= 4096).collect();
     assert!(pages.len() > 100, "{}", pages.len());
-    // While a writer goes on, a page may be written again; one that stays is named all the same, and
-    // soon.
+    // While a writer works, a page may be rewritten; damage that stays is named soon nevertheless.
     let mut named = 0;
     for (at, every) in pages.into_iter().step_by(9).zip((6..10).cycle()) {
         set(&disk, at, |byte| byte ^ 1);
@@ -356,7 +355,7 @@ fn files_vanishing_during_a_read_are_a_prompt_error() {
     assert!(failed > 8, "{failed}");
 }
 
-/// What was opened in time is there; sizes may not be.
+/// Files that were opened in time are there; sizes may not be.
 fn check_beginning_or_error(reader: &Reader) {
     assert_eq!(reader.snapshot().sequence(), 44);
     for n in 1..=40 {

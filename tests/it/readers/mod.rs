@@ -1,4 +1,4 @@
-//! Readers in other processes: each sees one state of the store, and the writer notices none of them.
+//! Readers in other processes: each sees one state of the store, and the writer does not notice them.
 
 mod cost;
 mod files;
@@ -33,7 +33,7 @@ fn crawl(store: &Store, from: u64, to: u64) {
     }
 }
 
-/// What a reader sees of the crawl is its beginning, up to the operation that it names.
+/// Asserts that a reader sees the beginning of the crawl, up to the operation that it names.
 fn check_beginning(reader: &Reader) {
     let last = reader.snapshot().sequence();
     let mut visits = 0;

@@ -1,4 +1,4 @@
-//! Readers at any moment of a writer, of its end and of a recovery.
+//! Readers at any moment of a writer, of its end, and of a recovery.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,7 +29,7 @@ fn reader_of_a_killed_store_sees_all_acknowledged_operations() {
     assert!(before.iter().any(|(name, _)| *name == Name::Snapshot));
 }
 
-/// What a reader falls back to is there.
+/// The file that a reader falls back to exists.
 fn check_published(disk: &SimDisk) {
     let published = disk.contents().iter().any(|(name, _)| *name == Name::Snapshot);
     if published {
@@ -53,8 +53,8 @@ fn reader_always_sees_all_crash_proof_operations() {
             assert!(!reader.fell_back());
             let after = |crash: SimDisk| open(&crash, small()).snapshot().sequence();
             let seen = reader.snapshot().sequence();
-            // What is acknowledged is synced; what is not synced yet is at most one operation, and is
-            // there after a crash that leaves what was written.
+            // Acknowledged operations are synced; at most one operation is unsynced, and survives a
+            // crash that keeps written data.
             let synced = after(at_work.crash_synced_only());
             assert!((synced..=synced + 1).contains(&seen), "{seen}, of {synced}");
             assert_eq!(after(at_work.crash_all_kept()), seen);
@@ -141,7 +141,7 @@ fn successive_readers_do_not_block_a_writer() {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !ended.load(Ordering::Relaxed) {
-                    // Once there is a writer it may have nothing to show yet.
+                    // Once there is a writer, it may have nothing to show yet.
                     let Ok(reader) = Reader::open(&killed) else { continue };
                     alone.fetch_add(u64::from(reader.written().is_none()), Ordering::Relaxed);
                 }

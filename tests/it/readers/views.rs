@@ -35,12 +35,12 @@ fn reader_reports_how_far_behind_it_is() {
     check_beginning(&reader);
     assert_eq!(reader.snapshot().epochs(), store.snapshot().epochs());
     verify(on(&disk), VerifyOptions::default()).unwrap().sound().unwrap();
-    // Without a writer there is nothing that it does not see.
+    // Without a writer, it sees everything.
     store.close().unwrap();
     assert!(!reader.refresh().unwrap(), "it saw all of it");
     assert_eq!((reader.snapshot().sequence(), reader.behind(), reader.written()), (13, 0, None));
     check_beginning(&reader);
-    // One that comes now is not seen, and counted.
+    // A new operation is not seen, but counted.
     crawl(&open(&disk, small()), 14, 16);
     assert_eq!(reader.behind(), 2);
 }

@@ -1,5 +1,5 @@
 //! Beliefs, compared with closed forms of Gamma distributions, and with integrals in steps so fine that
-//! the grid does not show.
+//! the grid does not matter.
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
@@ -45,7 +45,7 @@ fn gamma_belief_has_its_mean_and_quantiles() {
 
 #[test]
 fn belief_is_the_product_of_prior_and_likelihood() {
-    // Dated changes and quiet times make a Gamma belief of another.
+    // Dated changes and unchanged times turn a Gamma belief into another one.
     let dated = [Comparison::new(12.0, Change::DaysAgo(5.0)).unwrap(); 2];
     let quiet = [Comparison::new(9.0, Change::None).unwrap()];
     let likelihood = Likelihood::of(&[&dated[..], &quiet[..]].concat());

@@ -1,4 +1,4 @@
-//! Priors that are learned from pages whose rates are drawn by chance, and known to the test.
+//! Priors learned from pages with random rates, which the test knows.
 
 use proptest::prelude::*;
 use simkeep::recrawl::{
@@ -17,7 +17,7 @@ fn page(random: &mut Random, rate: f64, visits: u32, days: f64) -> Likelihood {
     Likelihood::of(&(0..visits).map(visit).collect::<Vec<_>>())
 }
 
-/// What is believed of a rate before a page is known: its middle is between the two.
+/// The range of the rate under a prior; the median lies between its ends.
 fn range(prior: &Prior) -> (f64, f64) {
     let rate = Belief::new(prior, &Likelihood::flat()).rate();
     (rate.low, rate.high)
@@ -67,7 +67,7 @@ fn hosts(pages: u32, between: f64, within: f64) -> Vec<(f64, Fit)> {
     (0..50).map(host).collect()
 }
 
-/// How far off the middle of what is expected of a page is on average, of ln λ.
+/// The average error of the prior median of a page, in ln λ.
 fn off(hosts: &[(f64, Fit)]) -> f64 {
     let learned = Hosts::new(hosts.iter().map(|host| &host.1));
     let middle = |fit| {
@@ -79,10 +79,10 @@ fn off(hosts: &[(f64, Fit)]) -> f64 {
 
 #[test]
 fn prior_of_a_page_follows_its_host() {
-    // By the prior of all pages they are off by what hosts differ, 1.4 of ln λ or so. A tenth of each is
-    // the default, which moves the ends of its range.
+    // With the prior of all pages, the error is the spread between hosts, about 1.4 of ln λ. A tenth of
+    // each is the default prior, which moves the ends of its range.
     assert!(off(&hosts(12, 1.8, 0.5)) < 0.6, "{}", off(&hosts(12, 1.8, 0.5)));
-    // The fewer pages there are, the less a host is relied on.
+    // The fewer pages there are, the less the host counts.
     assert!(off(&hosts(2, 1.8, 0.5)) < 0.9, "{}", off(&hosts(2, 1.8, 0.5)));
 }
 
@@ -117,7 +117,7 @@ fn page_does_not_count_in_its_own_prior() {
     let of_any = learned.prior(&Fit::default());
     assert_eq!(learned.prior(&hosts[1].without(&always)), of_any);
     assert_ne!(learned.prior(&hosts[1]), of_any);
-    // Of fewer than 20 pages nothing is learned.
+    // Fewer than 20 pages teach nothing.
     assert_eq!(Hosts::new(&hosts[..19]).prior(&hosts[1]), Prior::default());
     assert_ne!(Hosts::new(&hosts[..20]).prior(&hosts[1]), Prior::default());
 }

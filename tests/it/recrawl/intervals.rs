@@ -1,4 +1,4 @@
-//! Intervals between visits, as people write them. That policies have them is tested there.
+//! Intervals between visits in text form. The tests of policies cover their use in policies.
 
 use simkeep::recrawl::Interval;
 

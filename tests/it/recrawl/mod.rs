@@ -1,4 +1,4 @@
-//! When to visit again: figures that were computed elsewhere, naive sums, and simulated crawls.
+//! When to visit again: figures from other sources, naive sums, and simulated crawls.
 
 mod beliefs;
 mod fits;
@@ -10,17 +10,17 @@ mod replays;
 mod simulations;
 mod values;
 
-/// Whether a figure is another one, to six digits or six places.
+/// Asserts that two figures agree to six digits or six decimal places.
 #[track_caller]
 fn assert_six(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-6 * expected.abs().max(0.5), "{found}, not {expected}");
 }
 
-/// Random numbers that are the same in each run: SplitMix64.
+/// Reproducible random numbers: SplitMix64.
 struct Random(u64);
 
 impl Random {
-    /// A number from 0 to 1, and neither of them.
+    /// A number between 0 and 1, exclusive.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mix = |x: u64, shift: u32, factor: u64| (x ^ x >> shift).wrapping_mul(factor);
@@ -28,7 +28,7 @@ impl Random {
         ((x ^ x >> 31) >> 12) as f64 / (1u64 << 52) as f64 + f64::EPSILON / 4.0
     }
 
-    /// A number of the normal distribution of mean 0 and width 1, by Box and Muller.
+    /// A normally distributed number with mean 0 and standard deviation 1, by Box and Muller.
     fn normal(&mut self) -> f64 {
         (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos()
     }

@@ -1,4 +1,4 @@
-//! The best uses of a budget, compared with known figures and with other uses of the same budget.
+//! Optimal uses of a budget, compared with known figures and with other uses of the same budget.
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;
@@ -85,7 +85,7 @@ fn freshness(pages: &[(f64, f64)], visits: &[f64], fixed: bool) -> f64 {
     pages.iter().zip(visits).map(of).sum::<f64>() / weights
 }
 
-/// Minus the penalty for changes that are missed.
+/// The negative penalty for missed changes.
 fn missed(pages: &[(f64, f64)], visits: &[f64]) -> f64 {
     pages
         .iter()
@@ -94,7 +94,7 @@ fn missed(pages: &[(f64, f64)], visits: &[f64]) -> f64 {
         .sum()
 }
 
-/// Visits with a part of those of one page given to another.
+/// The visits after giving a part of those of one page to another.
 fn moved(visits: &[f64], from: usize, to: usize, share: f64) -> Vec<f64> {
     let mut other = visits.to_vec();
     let part = other[from] * share;
@@ -103,7 +103,7 @@ fn moved(visits: &[f64], from: usize, to: usize, share: f64) -> Vec<f64> {
     other
 }
 
-/// A use of a budget, and what it is the best by.
+/// A use of a budget, and the objective that it maximizes.
 type Best<'a> = (Optimum, &'a dyn Fn(&[f64]) -> f64);
 
 proptest! {
@@ -127,7 +127,7 @@ proptest! {
             prop_assert!(is >= would_be - 1e-9 * is.abs(), "{which}: {is} {would_be}");
             prop_assert!((best.freshness - freshness(&all, visits, which == 0)).abs() < 1e-9, "{which}");
         }
-        // At its threshold, each page that is visited at fixed intervals is worth as much.
+        // At its threshold, each page that is visited at fixed intervals has the same value.
         let cho = &gains[0].0;
         for ((rate, weight), visits) in all.iter().zip(&cho.visits_per_day) {
             if *visits > 1e-6 {

@@ -1,4 +1,4 @@
-//! Policies by name, and the intervals of rules step by step, as they were worked out by hand.
+//! Policies by name, and the intervals of their rules step by step, computed by hand.
 
 use proptest::prelude::*;
 use simkeep::recrawl::RecrawlError;

@@ -1,4 +1,4 @@
-//! The pages of a store, crawled again.
+//! Replayed crawls of the pages of a store.
 
 use simkeep::fingerprint::Recipe;
 use simkeep::query::Replay;
@@ -30,7 +30,7 @@ fn every(replay: &Replay, days: f64, (from, to): (f64, f64)) -> Figures {
 fn replayed_page_is_fresh_until_it_was_found_changed() {
     let (_dir, store) = store();
     let epoch = store.change_epoch();
-    // From day 4 on two bits differ, from day 16 on 32 more; on day 30 the first version is back.
+    // From day 4 on two bits differ, from day 16 on 32 more; on day 30 the first version returns.
     for (day, bits) in [(0, 0), (2, 0), (4, 0b11), (9, 0b11), (16, !0 >> 30), (30, 0), (40, 0)] {
         store.observe(Observation::content(URL, ms(day * DAY), bits, epoch)).unwrap();
     }

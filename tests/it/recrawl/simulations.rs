@@ -1,4 +1,4 @@
-//! Simulated crawls: which policy keeps more pages fresh, and whether it is measured rightly.
+//! Simulated crawls: which policy keeps more pages fresh, and whether the measurement is correct.
 
 use simkeep::recrawl::simulate::{
     Budget, Decider, Figures, Learning, Page, PoissonPage, Rates, Span, crawl,
@@ -7,10 +7,10 @@ use simkeep::recrawl::{
     Belief, Change, Comparison, Index, KnownPage, Likelihood, Policy, Prior, fixed_intervals,
 };
 
-/// The first rate of seed 1, flat and by host, as a program in another language has them.
+/// The first rate of seed 1, flat and by host, computed by a program in another language.
 const FIRST: [f64; 2] = [0.0280763, 0.00618387];
 
-/// Few hosts of few pages, whose rates are near each other.
+/// Few hosts with few pages, whose rates are similar.
 const BY_HOST: Rates =
     Rates::ByHost { hosts: 10, pages: 12, median: 0.06, between: 1.4, within: 0.6 };
 

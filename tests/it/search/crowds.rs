@@ -1,4 +1,4 @@
-//! Crowds of fingerprints: a search examines some of them and reports that it is incomplete.
+//! Dense sets of fingerprints: a search examines some of them and reports that it is incomplete.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use simkeep_testing::{ms, on};
 
 use super::{create, distances, fill, found, random};
 
-/// 60,000 different fingerprints that no table tells apart: within 4 of one, or equal in 44 bits.
+/// 60,000 different fingerprints that no table distinguishes: within 4 bits of one, or equal in 44 bits.
 fn crowd(ball: bool) -> Vec<u64> {
     let mut random = random(40);
     let center = 0x0123_4567_89ab_cdef;
@@ -34,7 +34,7 @@ fn check_within(fingerprints: &[u64], fingerprint: u64, matches: &Matches) {
     assert_eq!(named.iter().filter(is_within).count(), all.iter().filter(is_within).count());
 }
 
-/// Whether a search that did not look at all says so, and is right in what it says.
+/// Asserts that a search that examined nothing reports so, and is correct in what it reports.
 fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
     let truth = distances(fingerprints, query.fingerprint);
     let near = truth.iter().filter(|distance| **distance <= query.k).count();
@@ -49,7 +49,7 @@ fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
     if found.complete {
         assert_eq!(self::found(found), truth[..near]);
     } else {
-        // Whatever happens, exact copies and their neighbours are found.
+        // In any case, exact copies and their neighbours are found.
         let nearest = truth.iter().filter(|distance| **distance <= query.k.min(1)).count();
         let nearest = nearest.min(query.limit);
         assert_eq!(self::found(found)[..nearest], truth[..nearest]);
@@ -93,18 +93,18 @@ fn search_in_a_dense_bucket_is_partial_and_says_so() {
                     let crowded = crowded.iter().any(|component| component.crowded.is_some());
                     assert!(!crowded || !matches.complete && matches.within <= Some(1));
                     cut += usize::from(crowded);
-                    // All that there is, if that is what is wanted.
+                    // All of them, if that is requested.
                     let all = store.snapshot().search(&query.clone().limit(usize::MAX)).unwrap();
                     let mut truth = distances(&fingerprints, fingerprint);
                     truth.retain(|distance| *distance <= k);
                     assert!(all.complete);
                     assert_eq!(found(&all), truth);
-                    // And more than there are may be compared.
+                    // More than there are may be compared.
                     let enough = store.snapshot().search(&query.fingerprints(60_000)).unwrap();
                     truth.truncate(16);
                     assert_eq!(found(&enough), truth);
                 }
-                // Without rotations all is scanned anyway.
+                // Without rotations everything is scanned anyway.
                 let expected = place == "memory" || bytes == 48;
                 assert!(k < 3 || (cut > 0) == expected, "{ball}, {bytes}, {place}, k = {k}");
             }

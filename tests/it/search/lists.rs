@@ -1,4 +1,4 @@
-//! Long lists of pages that have, or had, what is searched for: no search goes through all of one.
+//! Long lists of pages that have, or had, the fingerprint of a search: no search reads a whole list.
 
 use simkeep::disk::SimDisk;
 use simkeep::{Epoch, Observation, Options, Prefix, Progress, Query, Scope, Store, Versions};
@@ -44,7 +44,7 @@ fn list_of_forgotten_pages_ends_the_search_as_incomplete() {
 #[test]
 fn pages_elsewhere_do_not_limit_a_search_under_a_prefix() {
     let center = 0x0123_4567_89ab_cdef;
-    // 20,000 different fingerprints within 4 of it, which their pages have no longer.
+    // 20,000 different fingerprints within 4 bits of it, which their pages no longer have.
     let flipped = |i: u64, block: u64| 1 << (block * 16 + (i >> (block * 4)) % 16);
     let differ = |i| (0..4).map(|block| flipped(i, block)).sum::<u64>();
     let once: Vec<u64> = (0..20_000).map(|i| center ^ differ(i)).collect();
@@ -80,7 +80,7 @@ fn prefix_is_found_in_a_long_list_without_a_scan() {
             assert_eq!(matches.near.len(), 100);
             assert!(matches.near.iter().all(|near| near.url.contains("host-150")));
         } else {
-            // In memory lists are gone through, as far as a search goes.
+            // In memory, lists are scanned as far as a search goes.
             assert!(!matches.complete);
         }
         let matches = store.snapshot().search(&query).unwrap();
@@ -143,7 +143,7 @@ fn copies_hide_no_other_page_in_a_list() {
     }
 }
 
-/// Wherever it stands, and however many have the same.
+/// In any place, and with any number of pages with its fingerprint.
 #[test]
 fn excluded_page_is_not_found() {
     let url = |page: u64| format!("http://example.com/{page}");
@@ -164,21 +164,21 @@ fn excluded_page_is_not_found() {
             .map(|near| near.url)
             .collect();
         assert_eq!(found, [url(0), url(2)], "sealed: {sealed}");
-        // One place is enough for one other.
+        // A limit of one suffices for one other page.
         let one = store.snapshot().search(&Query::new(1, 0).limit(1).exclude(url(1))).unwrap();
         assert!(one.near.is_empty() && one.complete, "sealed: {sealed}");
         store.seal().unwrap();
     }
 }
 
-/// However many versions a page had, they are not in the way of others.
+/// The number of versions of a page does not affect other pages.
 #[test]
 fn versions_of_an_excluded_page_hide_no_other_page() {
     let (own, other) = ("http://own.example/", "http://other.example/");
     let store = create(Options::default());
     let epoch = Epoch::from_number(0);
     for time in 0..900_i64 {
-        // All within 3 bits of 0, and different from the one before.
+        // All within 3 bits of 0, and different from the previous one.
         let fingerprint = 1 << (time % 19) | 1 << (20 + time % 17) | 1 << (40 + time % 13);
         store.observe(Observation::content(own, ms(time), fingerprint, epoch)).unwrap();
     }

@@ -1,5 +1,5 @@
 //! Options of a search besides a fingerprint and a distance: the nearest pages, a budget, batches, an
-//! explanation. Also that no input makes a search costly.
+//! explanation. Also tests that no input makes a search costly.
 
 mod crowds;
 mod lists;
@@ -13,7 +13,7 @@ use simkeep::{Epoch, Matches, Observation, Options, Store};
 
 use simkeep_testing::{ms, on};
 
-/// Numbers that look random, the same every time.
+/// Reproducible pseudorandom numbers.
 fn random(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
@@ -55,7 +55,7 @@ fn fill_from(store: &Store, fingerprints: &[u64], from: usize, to: usize) {
     }
 }
 
-/// Each page once more, an hour later.
+/// Visits each page once more, an hour later.
 fn fill_later(store: &Store, fingerprints: &[u64]) {
     for (i, &fingerprint) in fingerprints.iter().enumerate() {
         let url = url(i / 100, i);

@@ -1,4 +1,4 @@
-//! Pairs of pages with equal or near fingerprints, against all pairs of all pages.
+//! Pairs of pages with equal or near fingerprints, compared with all pairs of all pages.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -72,7 +72,7 @@ fn expected(pages: &[(String, u64)], asked: &PairQuery) -> Vec<Urls> {
     all
 }
 
-/// Whatever may happen to a page of a few.
+/// A random event of one of a few pages.
 fn happen(store: &Store, model: &mut Model, choice: &mut impl FnMut(u64) -> u64, time: i64) {
     let url = format!("http://h{}.example/{:02}", choice(4), choice(40));
     match choice(40) {
@@ -113,7 +113,7 @@ fn page_pairs_match_the_model() {
             happen(&store, &mut model, &mut choice, time);
         }
         let (snapshot, then) = (store.snapshot(), model.clone());
-        // What comes later is not in it.
+        // Later events are not in it.
         for time in 500..560 {
             happen(&store, &mut model, &mut choice, time);
         }
@@ -145,7 +145,7 @@ fn page_pairs_match_the_model() {
 
 #[test]
 fn shared_fingerprint_makes_a_pair_for_each_page() {
-    // In memory, sealed, and once more in memory behind that.
+    // In memory, sealed, and again in memory after that.
     let store = hot(5_000, false);
     let near = Observation::content("http://a.example/", ms(9), 1, FIRST);
     store.observe(near).unwrap();

@@ -121,13 +121,13 @@ fn pairs_with_given_fingerprints_span_segments_and_memory() {
     let store = create(Options::default());
     fill(&store, &near);
     store.seal().unwrap();
-    // A third changes to what another page had, and some fingerprints are no page's any more.
+    // A third changes to the fingerprint of another page, and some fingerprints are on no page any more.
     let later: Vec<u64> =
         (0..3000).map(|i| if i % 3 == 0 { near[(i * 7 + 1) % 3000] } else { near[i] }).collect();
     fill_later(&store, &later[..1500]);
     store.seal().unwrap();
     fill_later(&store, &later);
-    // Some that were there, some twice, and some that never were.
+    // Some existing ones, some of them twice, and some that never existed.
     let mut given: Vec<u64> = near.iter().step_by(4).copied().collect();
     given.extend(random(23).take(300).map(|of| of & 0x8000_0000_0700_0107));
     for merged in [false, true] {
@@ -252,7 +252,7 @@ fn a_query_with_one_thread_runs_on_the_caller() {
     let many = Query::new(0, 3);
     let answers = few.run_batch(&snapshot, &given).unwrap();
     assert_eq!(answers, many.run_batch(&snapshot, &given).unwrap());
-    // None is one.
+    // Zero threads count as one.
     assert_eq!(answers, few.threads(0).run_batch(&snapshot, &given).unwrap());
 }
 

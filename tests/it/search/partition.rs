@@ -1,4 +1,4 @@
-//! A join of several stores, shared out: what a join of one store finds that has all pages.
+//! A join of several stores in parts, compared with a join of one store with all pages.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -47,7 +47,7 @@ fn shared(stores: &[Snapshot], k: u32, ranges: u32, most: u64) -> Vec<([u64; 2],
             .partition(store, &plan, 1024, &progress, sink)
             .unwrap();
     }
-    // Of a range in pieces it is known about how many go where.
+    // For a range in pieces, the approximate number of fingerprints of each is known.
     assert!(
         count.abs_diff(plan.fingerprints_sent()) * 20 <= count,
         "{count}, not {}",
@@ -83,7 +83,7 @@ fn join_of_several_stores_matches_one_store() {
     let stores: Vec<Store> = (0..3).map(|_| create(Options::default())).collect();
     fill(&all, &near);
     for (number, store) in stores.iter().enumerate() {
-        // Pages of all, with some fingerprints in two of them; one has memory only.
+        // Pages of all stores, with some fingerprints in two of them; one store is in memory only.
         let (from, to) = (number * 2000, (number * 2000 + 2300).min(6000));
         fill_from(store, &near, from, to);
         if number > 0 {
@@ -98,7 +98,7 @@ fn join_of_several_stores_matches_one_store() {
             assert!(found == truth, "within {k}: {} rather than {}", found.len(), truth.len());
         }
     }
-    // What is no longer in force is passed on no more.
+    // Fingerprints that are no longer in force are not distributed.
     fill_later(&all, &later);
     for store in &stores {
         fill_later(store, &later);

@@ -1,4 +1,4 @@
-//! Searches of every kind answer alike, whatever shape the tables have.
+//! Searches of every kind answer alike for any shape of the tables.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use simkeep_testing::ms;
 
 use super::{create, distances, fill, fill_from, found, random};
 
-/// 80,000 pages, most of them in one segment, of each shape that can be.
+/// 80,000 pages, most of them in one segment, for each possible shape.
 fn stores() -> Vec<(Store, Vec<u64>)> {
     let fingerprints: Vec<u64> = random(1).take(80_000).collect();
     [(3, 48), (3, 36), (3, 12)]
@@ -96,7 +96,7 @@ fn many_segments_answer_alike_before_and_after_warm_up() {
                     assert_eq!(single, batched);
                     nearest.extend(single.near.first().map(|near| (fingerprint, near.url.clone())));
                 }
-                // Each without a page, with room for all others and for one of them.
+                // Each without one page, with limits for all others and for one of them.
                 let pages: Vec<(u64, &str)> = nearest.iter().map(|(f, url)| (*f, &**url)).collect();
                 for like in [like.clone(), like.limit(1)] {
                     let many = like.run_batch_of_pages(&store.snapshot(), &pages).unwrap();
@@ -187,7 +187,7 @@ fn explanation_reports_the_plan_and_hits() {
             for component in &explanation.components {
                 let (expected, counted) = (component.plan.expected, component.counted);
                 assert!(counted.ns > 0.0 && expected.ns > 0.0);
-                // A word that is a codeword itself has fewer codewords about it than others.
+                // A word that is a codeword has fewer neighbouring codewords than others.
                 assert!((counted.probes - expected.probes).abs() <= expected.probes / 16.0 + 0.01);
                 if component.plan.method == SearchMethod::Scan {
                     assert_eq!((counted.probes, counted.candidates), (0.0, expected.candidates));
@@ -210,7 +210,7 @@ fn within_is_below_the_distance_where_a_search_stopped() {
     };
     (0..400).for_each(|n| see(&format!("http://a/{n}"), 1, left));
     see("http://z/", 1, left ^ 1);
-    // The segment names pages that have other content by now.
+    // The segment lists pages whose content has changed since.
     store.seal().unwrap();
     for n in 0..400_u64 {
         see(&format!("http://a/{n}"), 2, (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -219,7 +219,7 @@ fn within_is_below_the_distance_where_a_search_stopped() {
         let found = store.snapshot().search(&query).unwrap();
         (found.near.len(), found.complete, found.within)
     };
-    // Some pages that had the fingerprint were not looked at: one of them might have it still.
+    // Some pages that had the fingerprint were not examined: one of them might still have it.
     assert_eq!(found(Query::new(left, 3)), (0, false, None));
     assert_eq!(found(Query::new(left, 3).limit(1000)), (1, true, Some(3)));
     let before = |limit| Query::new(left, 3).limit(limit).versions(Versions::At(ms(1)));
