@@ -1,6 +1,6 @@
-//! Writes copies of the golden store one of whose segments has other tables, which no store so small
-//! would have: cells, buckets of several lines, and all of them empty, full and overfull.
-//! `format/check/run` reads the copies.
+//! Writes copies of the golden store in which one segment has tables of other shapes, which such a small
+//! store would not have: with cells, with buckets of several lines, and all of them empty, full or
+//! overfull. `format/check/run` reads the copies.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use simkeep::query::{RotationBuckets, Shape};
 use simkeep_testing::forge::golden::{agreeing, files, golden};
 use simkeep_testing::forge::segment::Segment;
 
-/// The largest of the golden segments.
+/// The largest golden segment.
 const SEGMENT: u64 = 3;
 
-/// Tables for its 1,300 fingerprints.
+/// Shapes of the tables for its 1,300 fingerprints.
 const SHAPES: [(&str, Shape); 6] = [
     ("bucket", Shape::Rotations(RotationBuckets { bits: 0, lines: 1 })),
     ("cells", Shape::Cells { count: 73 }),
@@ -39,7 +39,7 @@ fn write(segment: &Segment, to: PathBuf) -> Result<(), Box<dyn Error>> {
     for (name, bytes) in files(&catalog, Some((SEGMENT, &segment))) {
         std::fs::write(to.join(name.to_string()), bytes)?;
     }
-    // The mark, which says that the directory is a store's, and the table of an epoch.
+    // The file that marks the directory as a store, and the table of an epoch.
     for name in [Name::Lock, Name::Df(4)] {
         std::fs::write(to.join(name.to_string()), golden(name))?;
     }

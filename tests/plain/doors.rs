@@ -1,5 +1,5 @@
-//! Names of epochs and fingerprints of texts, the same with any features: this is built with the
-//! feature `html` and without.
+//! Names of epochs and fingerprints of texts are the same with any features: this file is built with and
+//! without the feature `html`.
 
 use simkeep::fingerprint::{Document, EXTRACTOR, Fingerprinter, Recipe, of_text};
 use simkeep::{Observation, Options, Origin, Role, Store, Time};

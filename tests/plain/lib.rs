@@ -1,4 +1,4 @@
-//! The library without its features, as a build without HTML has it.
+//! The library without its features, as in a build without HTML.
 
 #[cfg(test)]
 mod doors;

@@ -10,7 +10,8 @@ use super::child::Child;
 use super::live::{acknowledged, check, create};
 use simkeep_testing::depth::deep;
 
-/// At depth 10 two hundred, of fifty stores: one that is written for very long takes long to be checked.
+/// Two hundred backups at depth 10, of fifty stores: a store that is written for very long takes long to
+/// check.
 #[test]
 fn backup_of_a_busy_process_is_a_consistent_state() {
     const OF_ONE: u64 = 4;
@@ -31,7 +32,7 @@ fn back_up_beside_a_crawler(backups: u64) {
     let kept = dir.path().join("kept");
     let (mut slowest, mut last, mut linked, mut written) = (Duration::ZERO, None, 0, 0);
     for n in 0..backups {
-        // New ones, linked and copied, and one that is kept up to date.
+        // New backups, linked and copied, and one that is updated.
         let to = if n % 4 < 2 { dir.path().join("new") } else { kept.clone() };
         let options = BackupOptions::default().copy(n % 4 == 1);
         let (before, at) = (acknowledged(&path), Instant::now());

@@ -1,4 +1,4 @@
-//! This program once more, as another process, and the socket to it.
+//! Runs this program again as another process, connected by a socket.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use super::{crawl, full_disk, live, lock_removed, power, race, strace, truncated
 /// The environment variable with the child's role and its arguments, one a line.
 const VARIABLE: &str = "SIMKEEP_CHILD";
 
-/// Far longer than anything that a child does takes; what takes longer hangs.
+/// Far longer than anything that a child does takes; a child that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The entry point of a child process. Does nothing if it is run by hand.
@@ -51,15 +51,15 @@ fn begin() {
     }
 }
 
-/// What a child has of the process that started it. If that one is gone, speaking to it panics, so no
-/// child is left behind.
+/// The child's connection to the process that started it. If that process is gone, using the connection
+/// panics, so no child is left behind.
 #[derive(Clone)]
 pub(crate) struct Parent {
     socket: Arc<Mutex<UnixStream>>,
 }
 
 impl Parent {
-    /// Says a line: it is on its way when this returns.
+    /// Sends a line: it is on its way when this returns.
     pub(crate) fn say(&self, line: impl Display) {
         self.socket.lock().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
@@ -71,7 +71,7 @@ impl Parent {
     }
 }
 
-/// A running child; killed when it is dropped.
+/// A running child; dropping it kills it.
 pub(crate) struct Child {
     process: std::process::Child,
     socket: UnixStream,
@@ -79,12 +79,12 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// A child with a role, and arguments as [`begin`] takes them.
+    /// Starts a child with a role, and arguments as [`begin`] takes them.
     pub(crate) fn start(role: &str, arguments: &[&dyn Display]) -> Child {
         Child::start_under(&[], role, arguments)
     }
 
-    /// Starts a child through other programs: their command line goes before its own.
+    /// Starts a child through other programs: their command line precedes the child's.
     pub(crate) fn start_under(under: &[&str], role: &str, arguments: &[&dyn Display]) -> Child {
         let this = std::env::current_exe().unwrap();
         let mut line: Vec<&std::ffi::OsStr> = under.iter().map(|word| word.as_ref()).collect();
@@ -103,7 +103,7 @@ impl Child {
         self.process.id()
     }
 
-    /// The next line that it says; none after its last.
+    /// Returns the next line that the child sends, or `None` after its last.
     pub(crate) fn hear(&mut self) -> Option<String> {
         loop {
             if let Some(line) = self.heard_line() {
@@ -113,7 +113,7 @@ impl Child {
             match self.socket.read(&mut bytes) {
                 Ok(0) => return None,
                 Ok(read) => self.heard.extend_from_slice(&bytes[..read]),
-                // It ended without reading the last signal.
+                // The child ended without reading the last signal.
                 Err(e) if e.kind() == ErrorKind::ConnectionReset => return None,
                 Err(e) => panic!("the child says nothing more: {e}"),
             }
@@ -126,12 +126,12 @@ impl Child {
         Some(String::from_utf8(line).unwrap())
     }
 
-    /// Waits for a line that is expected.
+    /// Waits for an expected line.
     pub(crate) fn expect(&mut self, expected: &str) {
         assert_eq!(self.hear().as_deref(), Some(expected));
     }
 
-    /// What it has said so far, without waiting.
+    /// Returns what the child has sent so far, without waiting.
     pub(crate) fn said(&mut self) -> Vec<String> {
         self.socket.set_nonblocking(true).unwrap();
         let mut bytes = [0; 4096];
@@ -147,19 +147,19 @@ impl Child {
         std::iter::from_fn(|| self.heard_line()).collect()
     }
 
-    /// Tells it to go on.
+    /// Signals the child to go on.
     pub(crate) fn go_on(&mut self) {
         self.socket.write_all(b".").unwrap();
     }
 
-    /// Kills it, waits until it is gone, and returns what it had said.
+    /// Kills the child, waits until it is gone, and returns what it had sent.
     pub(crate) fn kill(&mut self) -> Vec<String> {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
         std::iter::from_fn(|| self.hear()).collect()
     }
 
-    /// Waits for its end.
+    /// Waits for the child to end.
     pub(crate) fn end(&mut self) -> ExitStatus {
         self.process.wait().unwrap()
     }
@@ -167,7 +167,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // It may be gone already.
+        // The process may be gone already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! The crawler that is killed: one thread that does operations of a known sequence, and says when
+//! The crawler that is killed: one thread that does the operations of a known sequence, and reports when
 //! each is acknowledged.
 
 use std::path::Path;
@@ -24,7 +24,7 @@ enum Step {
     Purge(&'static str),
 }
 
-/// Returns the operation after `n` others; the same in every process.
+/// Returns operation number `n`, the same in every process.
 fn step(seed: u64, n: u64) -> Step {
     let mut choice = choice(choice(seed)(u64::MAX) ^ n);
     let below =
@@ -48,21 +48,21 @@ fn take(store: &Store, step: &Step) {
     }
 }
 
-/// How the crawler opens its store: sealing every 16 observations, and merging two by two.
+/// The crawler's options: it seals every 16 observations, and merges two segments at a time.
 pub(crate) fn options() -> Options {
     small().background(true)
 }
 
-/// A new store for the crawler.
+/// Makes a new store for the crawler.
 pub(crate) fn create(path: &Path) {
     let store = Store::create(path, options()).unwrap();
     store.register_epoch(EPOCHS[1], Role::Both).unwrap();
     store.close().unwrap();
 }
 
-/// Does operations from `from` on until it is killed.
+/// Does operations from number `from` on until it is killed.
 ///
-/// Says `recovering` before each change of the disk while the store is opened, then `opened`; `begin
+/// Reports `recovering` before each change of the disk while the store is opened, then `opened`; `begin
 /// ID` before segment ID is begun, `write ID` before each change of it and `rename ID` before it gets
 /// its name; and `ack N` when N operations are acknowledged.
 pub(crate) fn crawl(parent: &Parent, path: &Path, seed: u64, from: u64) {
@@ -91,11 +91,11 @@ pub(crate) fn crawl(parent: &Parent, path: &Path, seed: u64, from: u64) {
     }
 }
 
-/// What the store of a crawler must be: the state after some operation.
+/// The expected state of a crawler's store: the one after some operation.
 #[derive(Clone)]
 pub(crate) struct Expected {
     seed: u64,
-    /// How many operations the state has seen.
+    /// The number of operations that led to the state.
     pub(crate) at: u64,
     pub(crate) model: Model,
 }
@@ -105,7 +105,7 @@ impl Expected {
         Expected { seed, at: 0, model: Model::default() }
     }
 
-    /// Goes on to the state after `at` operations.
+    /// Advances to the state after `at` operations.
     pub(crate) fn go_to(&mut self, at: u64) {
         while self.at < at {
             match step(self.seed, self.at) {
@@ -117,8 +117,8 @@ impl Expected {
         }
     }
 
-    /// Goes on to the state that a store is in: after `acknowledged` operations, or, if there may be
-    /// `another`, after one more.
+    /// Advances to the state of a store: after `acknowledged` operations or, if there may be `another`,
+    /// after one more.
     pub(crate) fn recognise(&mut self, store: &Store, acknowledged: u64, another: bool) {
         self.go_to(acknowledged);
         let found = dump(&store.snapshot()).unwrap();
@@ -135,15 +135,15 @@ impl Expected {
     }
 }
 
-/// How many operations had been acknowledged, by what the crawler said.
+/// Returns how many operations had been acknowledged, by the crawler's reports.
 pub(crate) fn acknowledged(said: &[String]) -> Option<u64> {
     said.iter().rev().find_map(|line| line.strip_prefix("ack ")).map(|n| n.parse().unwrap())
 }
 
-/// Pages of [`crawl_much`]: fewer without optimisation.
+/// The number of pages of [`crawl_much`]: fewer without optimisation.
 pub(crate) const MUCH: u64 = if cfg!(debug_assertions) { 100_000 } else { 520_000 };
 
-/// Nearly fills both memtables of a store with default options, while the seal of one never ends; and
+/// Nearly fills both memtables of a store with default options, while the seal of one never ends, and
 /// waits.
 pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
     let (store, _) = never_sealing(path);
@@ -158,13 +158,13 @@ pub(crate) fn crawl_much(parent: &Parent, path: &Path) {
     parent.await_word();
 }
 
-/// Crawls until memory is full by bytes, with URLs of this length: how many pages there are is said
-/// when it is done.
+/// Crawls until memory is full by bytes, with URLs of this length; reports the number of pages when it
+/// is done.
 pub(crate) fn crawl_long(parent: &Parent, path: &Path, url_bytes: u64) {
     let (store, is_sealing) = never_sealing(path);
     let filler = "x".repeat(usize::try_from(url_bytes).unwrap() - 30);
     let mut choice = choice(1);
-    // Of the second memtable as much as is sure to fit.
+    // Fills the second memtable as far as is sure to fit.
     let (mut pages, mut most) = (0, u64::MAX);
     while pages < most {
         let batch = 1 + 100_000 / url_bytes;
@@ -181,7 +181,8 @@ pub(crate) fn crawl_long(parent: &Parent, path: &Path, url_bytes: u64) {
     parent.await_word();
 }
 
-/// A new store with default options that seals its first memtable for ever, and whether it has begun.
+/// Makes a new store with default options whose first seal never ends. The flag says whether that seal
+/// has begun.
 fn never_sealing(path: &Path) -> (Store, Arc<AtomicBool>) {
     let is_sealing = Arc::new(AtomicBool::new(false));
     let begun = Arc::clone(&is_sealing);

@@ -1,5 +1,5 @@
-//! A real disk that is full: the store goes on reading, opens and closes, and has all that was
-//! acknowledged.
+//! A store on a real disk that is full still reads, opens and closes, and has all acknowledged
+//! operations.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,15 +12,15 @@ use simkeep_testing::{choice, ms, sound};
 use super::child::{Child, Parent};
 use super::scene::{Scene, run, say, succeeds, text};
 
-/// Starts a program that may mount, where only it and its children see it, and nothing stays
-/// mounted after its end.
+/// Starts a program that may mount file systems that only it and its children see, and that are
+/// unmounted when it ends.
 const APART: [&str; 2] = ["unshare", "-Urm"];
 
 const DISK_BYTES: u64 = 7 << 20;
 
 const ROUNDS: u64 = 5;
 
-/// The URL of a page: long, and like no other.
+/// Returns the URL of a page: long, and unlike all others.
 fn url(n: u64) -> String {
     let mut choice = choice(n);
     let path: String = (0..10).map(|_| format!("/{:x}", choice(u64::MAX))).collect();
@@ -53,7 +53,7 @@ fn observe(store: &Store, (from, to): (u64, u64), mut acknowledged: impl FnMut(u
     Ok(())
 }
 
-/// What the system said to the call that failed.
+/// Returns the system's error of a failed call.
 fn kind(error: &Error) -> Option<ErrorKind> {
     match error {
         Error::Io { source, .. } => Some(source.kind()),
@@ -67,7 +67,7 @@ fn is_full(error: &Error) -> bool {
     kind(error) == Some(ErrorKind::StorageFull)
 }
 
-/// Every page that was acknowledged is there, and no other but what followed it in order.
+/// Checks that every acknowledged page is there, and no others except those that follow in order.
 pub(crate) fn check(store: &Store, acknowledged: u64) -> u64 {
     let pages = store.stats().unwrap().pages;
     assert!(pages >= acknowledged, "{pages} pages of {acknowledged} acknowledged");
@@ -90,7 +90,7 @@ pub(crate) fn check(store: &Store, acknowledged: u64) -> u64 {
     pages
 }
 
-/// Observes until nothing more can be written, says what the system said, reads, and waits.
+/// Observes until nothing more can be written, reports the system's error, reads, and waits.
 pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
     let store = Store::create(path, options(&mut choice(seed))).unwrap();
     let mut last = 0;
@@ -99,7 +99,7 @@ pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
         parent.say(format!("ack {acknowledged}"));
     });
     let error = full.unwrap_err();
-    // What failed may have been on its way when it did.
+    // The failed operation may have been stored.
     check(&store, last);
     assert!(matches!(store.observe(Observation::gone("urn:a", ms(0))), Err(Error::Poisoned(_))));
     parent.say(format!("full {:?}", kind(&error).unwrap_or_else(|| panic!("{error}"))));
@@ -107,13 +107,14 @@ pub(crate) fn fill(parent: &Parent, path: &Path, seed: u64) {
     check(&store, last);
     parent.say("read");
     parent.await_word();
-    // It may say that not all is durable; what counts is that it ends.
+    // Closing may report that not all is durable; it must only end.
     let _ = store.close();
     parent.say("closed");
     parent.await_word();
 }
 
-/// Listens to a child that [`fill`]s a store: how much was acknowledged, and its last word.
+/// Listens to a child that [`fill`]s a store. Returns how much was acknowledged, and the child's last
+/// line.
 pub(crate) fn fills(child: &mut Child) -> (u64, String) {
     let mut acknowledged = 0;
     loop {
@@ -125,7 +126,7 @@ pub(crate) fn fills(child: &mut Child) -> (u64, String) {
     }
 }
 
-/// Takes all room that is left.
+/// Fills all space that is left.
 fn take_the_rest(path: &Path) {
     let mut file = File::create(path).unwrap();
     let mut size = 1 << 20;
@@ -157,7 +158,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         }
         child.kill();
 
-        // Nothing may need room: opening, reading and closing, twice.
+        // Opening, reading and closing need no space, twice.
         let mut pages = 0;
         for _ in 0..2 {
             let store = Store::open(&store_dir, options(&mut choice)).unwrap();
@@ -165,7 +166,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
             sound(&store).unwrap();
             store.close().unwrap();
         }
-        // Writing fails, and takes nothing with it.
+        // Writing fails, and loses nothing.
         let store = Store::open(&store_dir, options(&mut choice)).unwrap();
         let more = observe(&store, (pages, pages + 100_000), |n| acknowledged = n);
         assert!(is_full(&more.unwrap_err()));
@@ -173,14 +174,14 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
 
         fs::remove_file(&rest).unwrap();
         fs::remove_file(&ballast).unwrap();
-        // There is room for what comes, but perhaps not for a merge of what is there.
+        // There is space for new operations, but perhaps not for a merge of the segments.
         let store = Store::open(&store_dir, options(&mut choice).merge_fanout(1 << 10)).unwrap();
         let pages = check(&store, acknowledged);
         observe(&store, (pages, pages + 500), |n| acknowledged = n).unwrap();
         store.wait_idle().unwrap();
         sound(&store).unwrap();
         store.close().unwrap();
-        // A merge that finds none says so, and nothing waits for it.
+        // A merge that finds no space returns an error, and nothing waits for it.
         let store = Store::open(&store_dir, options(&mut choice)).unwrap();
         assert_eq!(check(&store, acknowledged), acknowledged);
         assert!(store.wait_idle().err().is_none_or(|e| is_full(&e)));

@@ -1,4 +1,4 @@
-//! Killed at random moments: nothing that was acknowledged is lost, and nothing else is there.
+//! Crawlers that are killed at random moments lose no acknowledged operation, and add nothing else.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::files::copy;
 use simkeep_testing::{choice, sound};
 
-/// Opening after a crash takes less, whatever the size of the store.
+/// The most time that opening after a crash may take, whatever the size of the store.
 const RECOVERY_MAX: Duration = Duration::from_secs(1);
 
 /// What a crawler was doing when it was killed.
@@ -28,9 +28,9 @@ enum Moment {
 
 const MOMENTS: [Moment; 3] = [Moment::Observing, Moment::SealingOrMerging, Moment::Recovering];
 
-/// Whether a seal or merge was going on at the end of what a crawler said. One that had not come to
-/// the renaming was. After the renaming comes the commit: one that is not live now was cut off before
-/// it, unless a merge has begun since, which may have taken its segment away again.
+/// Returns whether a seal or merge was running when a crawler's reports ended. It was if the segment had
+/// not been renamed. After the renaming comes the commit: a segment that is not live now was interrupted
+/// before it, unless a later merge has removed it.
 fn was_sealing(said: &[String], live: &[u64]) -> bool {
     let of = |line: &String, what: &str| -> Option<u64> {
         line.strip_prefix(what).map(|id| id.parse().unwrap())
@@ -46,25 +46,25 @@ fn was_sealing(said: &[String], live: &[u64]) -> bool {
     })
 }
 
-/// A store that is killed again and again, and never closed in between.
+/// A store whose crawler is killed again and again, and which is never closed in between.
 struct Victim {
     store: PathBuf,
     seed: u64,
     expected: Expected,
     kills: u64,
-    /// Whether the last kill left something acknowledged that was only in the journal.
+    /// Whether the last kill left acknowledged operations only in the journal.
     unsealed: bool,
 }
 
-/// A kill that was checked.
+/// A checked kill.
 struct Killed {
     moment: Moment,
-    /// Whether something acknowledged was only in the journal.
+    /// Whether acknowledged operations were only in the journal.
     unsealed: bool,
     recovery: Duration,
 }
 
-/// Starts a crawler and kills it, aiming at a moment.
+/// Starts a crawler, and tries to kill it at a moment of a given kind.
 fn strike(victim: &Victim, aim: Moment, choice: &mut impl FnMut(u64) -> u64) -> Vec<String> {
     let store = victim.store.display();
     let mut child = Child::start("crawl", &[&store, &victim.seed, &victim.expected.at]);
@@ -80,7 +80,7 @@ fn strike(victim: &Victim, aim: Moment, choice: &mut impl FnMut(u64) -> u64) -> 
     while met < count {
         let Some(line_said) = child.hear() else { panic!("the crawler ended by itself: {said:?}") };
         met += u64::from(line_said.starts_with(line));
-        // Too late for what was aimed at; then at least at another moment.
+        // Too late for the given moment, so choose another one.
         let late = aim == Moment::Recovering && line_said == "opened";
         said.push(line_said);
         if late {
@@ -92,8 +92,8 @@ fn strike(victim: &Victim, aim: Moment, choice: &mut impl FnMut(u64) -> u64) -> 
     said
 }
 
-/// Opens a store that a crash left, and says how long that took. Time in which other programs had
-/// the processor does not count.
+/// Opens a store after a crash, and returns how long that took, without the time in which other programs
+/// had the processor.
 fn recover(path: &Path, options: Options) -> (Store, Duration) {
     let waited = || {
         let statistics = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -105,7 +105,7 @@ fn recover(path: &Path, options: Options) -> (Store, Duration) {
     (store, since.elapsed().saturating_sub(waited() - before))
 }
 
-/// Opens a copy of the store as the kill left it, and compares it with what it must be.
+/// Opens a copy of the store as the kill left it, and compares it with the expected state.
 fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
     let opened = said.iter().any(|line| line == "opened");
     let acknowledged = acknowledged(said).unwrap_or(victim.expected.at);
@@ -127,14 +127,14 @@ fn examine(victim: &mut Victim, scene: &Scene, said: &[String]) -> Killed {
         () if was_sealing(said, &live) => Moment::SealingOrMerging,
         () => Moment::Observing,
     };
-    // The operation that was not acknowledged may be one of the unsealed.
+    // The operation that was not acknowledged may be one of the unsealed ones.
     let unsealed = stats.unsealed_visits > victim.expected.at - acknowledged;
     Killed { moment, unsealed, recovery }
 }
 
 #[test]
 fn c1_killed_crawler_loses_nothing_acknowledged() {
-    /// Kills after which a store is replaced: histories grow, and so does what is compared.
+    /// The number of kills after which a store is replaced: histories grow, and so does the comparison.
     const LIVES: u64 = 20;
     let kills = deep(300);
     let quota = kills.div_ceil(3);
@@ -154,7 +154,7 @@ fn c1_killed_crawler_loses_nothing_acknowledged() {
             crawl::create(&store);
             Victim { store, seed, expected: Expected::new(seed), kills: 0, unsealed: false }
         });
-        // Without work a recovery loses nothing, whatever it does.
+        // If there is nothing to recover, a kill during recovery shows nothing.
         let aim = if current.unsealed { aim } else { Moment::Observing };
         let said = strike(&current, aim, &mut choice);
         let killed = examine(&mut current, &scene, &said);
@@ -181,10 +181,10 @@ fn c1_killed_crawler_loses_nothing_acknowledged() {
     assert!(longest < RECOVERY_MAX, "opening after a kill took {longest:?}");
 }
 
-/// Opens copies of a store that a crawler was killed with, and checks how long that takes and that
-/// all of its pages are there, none of them sealed.
+/// Opens copies of a store whose crawler was killed. Checks how long that takes, and that all of its
+/// pages are there and unsealed.
 fn opens_soon(scene: &Scene, store: &Path, pages: u64, what: &str) {
-    // The shortest of three: other programs take more than their share of the processor's caches.
+    // Take the shortest of three times: other programs use the processor's caches too.
     let recoveries = [1, 2, 3].map(|nth| {
         let path = scene.path(&format!("copy {nth}"));
         copy(store, &path);
@@ -214,7 +214,7 @@ fn c5_killed_store_with_full_journals_opens_within_a_second() {
 #[test]
 fn c5_killed_store_with_long_urls_opens_within_a_second() {
     let scene = Scene::new("kill");
-    // Nearly as many as there may be; and the longest.
+    // Nearly the largest number of pages, and the longest URLs.
     for url_bytes in [200, 8000] {
         let path = scene.path(&format!("{url_bytes}.simkeep"));
         let mut child = Child::start("crawl long", &[&path.display(), &url_bytes]);

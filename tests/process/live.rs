@@ -1,4 +1,4 @@
-//! Readers while another process observes at full speed, and may be killed.
+//! Readers beside another process that observes at full speed, and may be killed.
 
 use simkeep_testing::ms;
 use std::fs::File;
@@ -17,7 +17,7 @@ use simkeep_testing::disks::HookDisk;
 
 /// Pages that the crawler visits in turn.
 const PAGES: u64 = 50_000;
-/// The extension of the file next to the store with the number of acknowledged operations.
+/// The extension of the file beside the store that has the number of acknowledged operations.
 const ACKNOWLEDGED: &str = "acknowledged";
 
 fn page(n: u64) -> String {
@@ -34,16 +34,16 @@ fn numbered(url: &str, n: u64) -> Observation<'_> {
         .digest(Digest(u128::from(n).to_le_bytes()))
 }
 
-/// Operations of the journal that the crawler begins with: some megabytes.
+/// The number of operations in the journal when the crawler starts: some megabytes.
 const BEGUN: u64 = 50_000;
 
-/// Seals soon after the first operations, and merges.
+/// Options that seal soon after the first operations, and merge.
 fn options() -> Options {
     Options::default().memtable_observations(60_000).merge_fanout(4)
 }
 
-/// Observes in batches until it is killed. Writes the number of acknowledged operations to a file next
-/// to the store.
+/// Observes in batches until it is killed. Writes the number of acknowledged operations to a file beside
+/// the store.
 pub(crate) fn observe(parent: &Parent, path: &Path, batch: u64) {
     let store = Store::open(path, options()).unwrap();
     let acknowledged = path.with_extension(ACKNOWLEDGED);
@@ -58,7 +58,7 @@ pub(crate) fn observe(parent: &Parent, path: &Path, batch: u64) {
     }
 }
 
-/// A store with a journal, for the crawler to go on with.
+/// Makes a store with a journal for the crawler to continue.
 pub(crate) fn create(path: &Path) {
     let store = Store::create(path, options()).unwrap();
     observe_from(&store, 1, BEGUN);
@@ -78,8 +78,8 @@ pub(crate) fn acknowledged(path: &Path) -> u64 {
     read.map_or(0, |()| u64::from_le_bytes(bytes))
 }
 
-/// What is seen is the beginning of the crawl, up to the operation that the reader names: looked at in
-/// its first and its last operations.
+/// Checks that a reader sees the beginning of the crawl, up to the operation that it names. Compares
+/// only the first and the last operations.
 pub(crate) fn check(reader: &Reader) {
     let snapshot = reader.snapshot();
     let last = snapshot.sequence();
@@ -105,23 +105,23 @@ pub(crate) fn check(reader: &Reader) {
     assert_eq!(reader.stats().unwrap().visits, last);
 }
 
-/// How openings went.
+/// Figures of several openings.
 #[derive(Debug, Default)]
 struct Tally {
     openings: u64,
     fell_back: u64,
-    /// How many took 1, 2, 3 ... passes, the last all that took more.
+    /// How many openings took 1, 2, 3 ... passes; the last counts all that took more.
     passes: [u64; 8],
     most: u64,
-    /// Operations that were acknowledged before, and not seen.
+    /// Operations that had been acknowledged, but were not seen.
     behind: u64,
     time: Duration,
     slowest: Duration,
-    /// Bytes of the catalog, of all openings.
+    /// Bytes of the catalog, summed over all openings.
     journal: u64,
 }
 
-/// Opens a store that is being written. Each pass of this, and of a refresh, opens the catalog.
+/// Opens a store that is being written. Each pass of an opening or a refresh opens the catalog.
 fn open(path: &Path, passes: &Arc<AtomicU64>) -> Reader {
     let counter = Arc::clone(passes);
     let disk = HookDisk::with_reads(Arc::new(RealDisk::new(path)), move |kind, name| {
@@ -150,7 +150,7 @@ impl Tally {
     }
 }
 
-/// At depth 20 a thousand times each, but for the largest batches; that takes half an hour.
+/// A thousand openings each at depth 20, fewer for the largest batches; that takes half an hour.
 #[test]
 fn readers_of_a_busy_process_see_all_acknowledged_operations() {
     for (batch, openings) in [(1, 50), (100, 50), (10_000, 10)] {
@@ -220,7 +220,7 @@ fn reader_survives_a_writer_killed_during_its_read() {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(20 + round % 30));
-                // A writer that is killed within every seal would never get further.
+                // A writer that is killed during every seal would never make progress.
                 let (before, since) = (acknowledged(&path), Instant::now());
                 let goes_on = || acknowledged(&path) > before;
                 while round % 8 == 7 && !goes_on() && since.elapsed() < Duration::from_secs(60) {
@@ -231,7 +231,7 @@ fn reader_survives_a_writer_killed_during_its_read() {
                 killed.store(true, Ordering::Relaxed);
                 assert!(!is_stuck, "the writer acknowledged nothing for a minute");
             });
-            // The last ones begin when it is gone.
+            // The last openings begin when the writer is gone.
             let mut left = 3;
             while left > 0 {
                 left -= u64::from(killed.load(Ordering::Relaxed));

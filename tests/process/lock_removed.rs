@@ -1,5 +1,5 @@
-//! LOCK removed by hand under a crawler: the next one takes over, the first one stops, and nothing that
-//! either acknowledged is lost.
+//! If LOCK is removed by hand while a crawler runs, the next crawler takes over, the first one stops,
+//! and no acknowledged operation of either is lost.
 
 use std::collections::HashSet;
 use std::fs;
@@ -22,7 +22,7 @@ fn url(number: u64) -> String {
     format!("http://h{}.example/{number}", number % 37)
 }
 
-/// Observes pages that count on from a number, and says which are acknowledged, until it is stopped.
+/// Observes pages numbered from `from` on until it is stopped, and reports which are acknowledged.
 pub(crate) fn write(parent: &Parent, path: &Path, from: u64) {
     let store = loop {
         match Store::open(path, options()) {

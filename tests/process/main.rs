@@ -1,8 +1,8 @@
-//! Real processes on real file systems: killed at any moment, out of space, in each other's way,
+//! Real processes on real file systems: killed at any moment, without space, competing for a store,
 //! losing files or power, and watched by a tracer.
 //!
-//! A test here starts its own program again as a child, which opens a store and reports over a
-//! socket. `SIMKEEP_SEED` says which workload; what fails prints the command that repeats it.
+//! A test starts its own program again as a child, which opens a store and reports over a socket.
+//! `SIMKEEP_SEED` chooses the workload; a failure prints the command that repeats it.
 
 #![cfg(test)]
 #![cfg(target_os = "linux")]

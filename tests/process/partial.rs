@@ -1,4 +1,5 @@
-//! Calls that real systems do in part: interrupted by a signal, or writing less than they were given.
+//! System calls that are done in part: interrupted by a signal, or writing fewer bytes than they were
+//! given.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,8 +14,8 @@ use super::scene::{Scene, say, text};
 use super::strace::may_trace;
 use simkeep_testing::{choice, sound};
 
-/// Each second of these calls, once the program is loaded, is interrupted before it does anything. A
-/// system may do so to each call that takes long, on a disk in the network above all.
+/// Once the program is loaded, each second one of these calls is interrupted before it does anything. A
+/// system may interrupt any call that takes long, most of all on a network file system.
 const INTERRUPTED: [&str; 5] = ["pread64", "pwrite64", "fsync", "fdatasync", "ftruncate"];
 
 #[test]
@@ -28,7 +29,7 @@ fn interrupted_calls_are_repeated() {
     let calls = INTERRUPTED.join(",");
     let inject = format!("--inject={calls}:error=EINTR:when=9+2");
     let trace = format!("--trace={calls}");
-    // The tracer stands aside, so that what is killed is the child.
+    // The tracer is not the parent, so the kill hits the child.
     let tracer = ["strace", "-D", "-f", &trace, &inject, "-o", text(&out)];
     let mut child = Child::start_under(&tracer, "crawl", &[&store.display(), &scene.seed, &0]);
     let mut said = Vec::new();
@@ -59,8 +60,8 @@ fn partial_write_that_cannot_continue_loses_nothing() {
     let mut ends = Vec::new();
     for round in 0..3 {
         let path = scene.path(&format!("{round}.simkeep"));
-        // No file may grow beyond this: of the write that would, the part below it is done. The
-        // signal that else ends the process is ignored.
+        // No file may grow beyond this size: of a write across it, only the part below is done. The
+        // signal that would end the process is ignored.
         let blocks = 2400 + choice(2000);
         let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
         let under = ["sh", "-c", &limited, "sh"];

@@ -1,9 +1,8 @@
-//! The power goes while a crawler works on a real file system: what was synced is there.
+//! The power fails while a crawler works on a real file system: whatever was synced is there.
 //!
-//! The file system is in an image, and mounted so that it writes nothing by itself that nobody
-//! syncs. The crawler is stopped, so that none of its calls is half done, and the image is copied:
-//! what has reached the image is what a disk would have kept, and what was not synced is still in
-//! the memory of the system.
+//! The file system is in an image, and mounted so that it writes only what is synced. The crawler is
+//! stopped so that no call is half done, and the image is copied. The copy has what a disk would have
+//! kept; whatever was not synced is still in the memory of the system.
 
 use std::fs;
 use std::path::Path;
@@ -18,19 +17,20 @@ use super::scene::{Scene, run, say, succeeds, text};
 use simkeep_testing::compare::check_store;
 use simkeep_testing::{choice, sound};
 
-/// Starts a program whose mounts only it and its children see, and that end when they do. A file
-/// system from an image is only for the administrator.
+/// Starts a program whose mounts only it and its children see, and that end with them. Only the
+/// administrator may mount a file system from an image.
 const APART: [&str; 2] = ["unshare", "-m"];
 
 const CUTS: u64 = 16;
 
-/// Stops a process, and returns when no thread of it runs, in its own code or in the system's.
+/// Stops a process, and returns when none of its threads runs any more, in its own code or in the
+/// kernel.
 fn stop(id: u32) {
     run(&["sh", "-c", &format!("kill -STOP {id}")]);
     let is_stopped = || {
         fs::read_dir(format!("/proc/{id}/task")).unwrap().all(|task| {
             let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap();
-            // The state comes after the name, which is in brackets.
+            // The state follows the name, which is in brackets.
             let state = stat.rsplit(") ").next().unwrap();
             assert!(!state.starts_with('Z'), "the crawler ended by itself");
             state.starts_with('T')
@@ -45,7 +45,7 @@ fn mount(image: &Path, dir: &Path) {
     run(&["mount", "-o", "loop,commit=1000", text(image), text(dir)]);
 }
 
-/// Lets a crawler work on a file system in an image, and cuts its power again and again.
+/// Lets a crawler work on a file system in an image, and cuts the power again and again.
 pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
     let [image, cut, disk, after] = ["image", "cut", "disk", "after"].map(|name| dir.join(name));
     fs::File::create(&image).unwrap().set_len(96 << 20).unwrap();
@@ -71,7 +71,7 @@ pub(crate) fn stage(parent: &Parent, dir: &Path, seed: u64) {
         mount(&cut, &after);
         let store = options().background(false);
         let store = Store::open(after.join("crawl.simkeep"), store).unwrap();
-        // The next operation may have become durable before it was acknowledged.
+        // The next operation may be durable without having been acknowledged.
         let mut found = expected.clone();
         found.recognise(&store, before, true);
         check_store(&store, &found.model);

@@ -1,4 +1,5 @@
-//! Several processes open one store: one writes at a time, the others get an error that says so.
+//! Several processes open one store: one writes at a time, and the others get an error that explains
+//! why.
 
 use simkeep_testing::depth::up_to;
 use simkeep_testing::{ms, sound};
@@ -10,14 +11,15 @@ use simkeep::{Epoch, Error, Observation, Options, Store};
 use super::child::{Child, Parent};
 use super::scene::{Scene, say};
 
-/// Opens a store at the parent's signal, reports the result, and holds the store until the next signal.
+/// Opens a store at the parent's signal, reports the result, and keeps the store open until the next
+/// signal.
 pub(crate) fn hold(parent: &Parent, path: &Path) {
     parent.say("ready");
     parent.await_word();
     meet(parent, Store::open(path, Options::default()));
 }
 
-/// Waits for the word, and makes the store.
+/// Makes the store at the parent's signal.
 pub(crate) fn create(parent: &Parent, path: &Path) {
     parent.say("ready");
     parent.await_word();
@@ -37,8 +39,8 @@ fn meet(parent: &Parent, opened: simkeep::Result<Store>) {
     }
 }
 
-/// Opens or creates the same store repeatedly, and observes once each time. Meanwhile it holds a file
-/// next to the store, which no other process may have created.
+/// Opens or creates the same store repeatedly, with one observation each time. While the store is open
+/// it holds a file beside it, which no other process may have created.
 pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
     const TURNS: i64 = 12;
     let beside = path.with_extension("held");
@@ -65,7 +67,7 @@ pub(crate) fn take_turns(parent: &Parent, path: &Path, mine: u64) {
     parent.await_word();
 }
 
-/// Starts processes that go off at the same moment.
+/// Starts processes that begin at the same moment.
 fn start(role: &str, arguments: &[&dyn std::fmt::Display], processes: usize) -> Vec<Child> {
     let mut children: Vec<Child> = (0..processes).map(|_| Child::start(role, arguments)).collect();
     children.iter_mut().for_each(|child| child.expect("ready"));

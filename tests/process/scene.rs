@@ -1,4 +1,4 @@
-//! Where a test takes place, and how to come back to it.
+//! The folder of a test, and how to repeat it.
 
 use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// A folder for a test, and its seed. If the test fails the folder stays, and the command that
-/// repeats it is printed: the same workload, whatever the moments at which the machine does it.
+/// A folder for a test, and its seed. If the test fails, the folder stays, and the command that repeats
+/// it is printed: it repeats the workload, but not the moments of the machine.
 pub(crate) struct Scene {
     test: &'static str,
     dir: TempDir,
@@ -26,7 +26,7 @@ impl Scene {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        // As the system spells it, whatever links lead there.
+        // The path as the system spells it, without links.
         self.dir.path().canonicalize().unwrap().join(name)
     }
 }
@@ -45,13 +45,13 @@ impl Drop for Scene {
     }
 }
 
-/// Prints a line for people, whether or not the output of tests that pass is shown.
+/// Prints a line to the terminal, even if the output of passing tests is hidden.
 pub(crate) fn say(line: impl Display) {
-    // Nobody may be listening.
+    // The output may be closed.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Whether a program runs and says that all is well.
+/// Returns whether a program runs and succeeds.
 pub(crate) fn succeeds(line: &[&str]) -> bool {
     let mut command = Command::new(line[0]);
     command.args(&line[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -64,7 +64,7 @@ pub(crate) fn run(line: &[&str]) {
     assert!(status.success(), "{line:?}: {status}");
 }
 
-/// A path as an argument.
+/// Returns a path as an argument.
 pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -1,8 +1,8 @@
-//! Watched from outside, by what a process asks of the system: no file of a store is opened, written,
-//! synced, renamed, cut off or removed but through the seam, and the seam does what it is asked to.
+//! Checks the system calls of a process: each file of a store is opened, written, synced, renamed,
+//! truncated and removed only through the `Disk` trait, and the disk does what it is asked to do.
 //!
-//! A disk in front of the real one writes a mark before and after each operation, into nothing; the
-//! tracer sees the marks among the system calls of the same thread.
+//! A disk in front of the real one writes a mark before and after each operation, to nowhere; the tracer
+//! sees the marks among the system calls of the same thread.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -23,7 +23,7 @@ use simkeep_testing::{choice, ms, observation, small, sound};
 use super::child::Child;
 use super::scene::{Scene, say, succeeds, text};
 
-/// The real disk, with marks.
+/// The real disk, with marks around its operations.
 struct MarkedDisk {
     disk: RealDisk,
     marks: Marks,
@@ -130,7 +130,7 @@ fn marked(path: &Path) -> Arc<dyn Disk> {
     Arc::new(MarkedDisk { disk: RealDisk::new(path), marks })
 }
 
-/// Everything that a store can be asked to do, in the foreground and in the background.
+/// Does everything that a store can do, in the foreground and in the background.
 pub(crate) fn work(path: &Path) {
     let mut choice = choice(3);
     for background in [false, true] {
@@ -164,12 +164,12 @@ pub(crate) fn work(path: &Path) {
         sound(&store).unwrap();
         store.close().unwrap();
     }
-    // Left as by a crash, with files to be removed.
+    // A file that a crash left behind, to be removed.
     fs::write(path.join("segments/0000009999.seg.new"), "left behind").unwrap();
     Store::open(marked(path), small()).unwrap().close().unwrap();
 }
 
-/// Does some work, then makes every forbidden kind of call that bypasses the seam.
+/// Does some work, then makes every forbidden kind of call that bypasses the disk.
 pub(crate) fn work_around(path: &Path) {
     let store = Store::create(marked(path), small()).unwrap();
     store.observe(Observation::content(URLS[0], ms(0), 7, store.change_epoch())).unwrap();
@@ -183,28 +183,28 @@ pub(crate) fn work_around(path: &Path) {
     fs::create_dir(path.join("other")).unwrap();
 }
 
-/// What a mark said is about to be done.
+/// An operation that a mark announced.
 struct Operation {
     kind: String,
     file: String,
-    /// The other name of a renaming, or a length.
+    /// The new name of a renamed file, or a length.
     more: String,
-    /// Calls that do it, and the bytes that they wrote.
+    /// The number of calls that do it, and the bytes that they wrote.
     calls: u64,
     bytes: u64,
 }
 
-/// What a thread asked of the system about a store.
+/// The system calls of a thread that concern a store.
 struct Thread<'a> {
     store: &'a str,
     operation: Option<Operation>,
-    /// Operations through the seam.
+    /// Operations through the disk.
     done: u64,
-    /// Calls that bypass the seam.
+    /// Calls that bypass the disk.
     beside: Vec<String>,
 }
 
-/// Calls that change nothing, whatever they are about.
+/// Calls that change nothing, whatever their arguments.
 const READS: [&str; 24] = [
     "access",
     "close",
@@ -237,20 +237,20 @@ impl<'a> Thread<'a> {
         Thread { store, operation: None, done: 0, beside: Vec::new() }
     }
 
-    /// The files of the store that a line names, by their paths within it.
+    /// Returns the store's files that a line names, by their paths within it.
     fn files(&self, line: &'a str) -> Vec<&'a str> {
         let ends = |c: char| c == '"' || c == '>' || c == ' ';
         line.match_indices(self.store)
             .filter_map(|(at, store)| {
                 let rest = &line[at + store.len()..];
                 let path = &rest[..rest.find(ends)?];
-                // Else it is a longer name, of something beside the store.
+                // Otherwise it is a longer name, of something beside the store.
                 if path.is_empty() { Some("") } else { path.strip_prefix('/') }
             })
             .collect()
     }
 
-    /// Takes in a line of the trace: a call with its arguments and its result.
+    /// Takes a line of the trace: a call with its arguments and its result.
     fn see(&mut self, line: &'a str) {
         let Some((call, rest)) = line.split_once('(') else { return };
         let Some((arguments, result)) = rest.rsplit_once(" = ") else { return };
@@ -295,7 +295,7 @@ impl<'a> Thread<'a> {
 }
 
 impl Operation {
-    /// Whether a call belongs to this.
+    /// Returns whether a call belongs to this operation.
     fn explains(&self, call: &str, arguments: &str, files: &[&str]) -> bool {
         let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_EXCL", "O_TRUNC", "O_APPEND"];
         let flags: Vec<&str> = writes.into_iter().filter(|flag| arguments.contains(flag)).collect();
@@ -308,7 +308,7 @@ impl Operation {
         if self.kind == "rename" {
             return self.is_done_by(call) && files == [&*self.file, &*self.more];
         }
-        // No link is followed, and no pipe waited for.
+        // It follows no link, and waits for no pipe.
         let itself = opens && ["O_NOFOLLOW", "O_NONBLOCK"].iter().all(|f| arguments.contains(f));
         let made = flags == ["O_RDWR", "O_CREAT", "O_EXCL"];
         files == [&*self.file]
@@ -327,7 +327,7 @@ impl Operation {
             }
     }
 
-    /// Whether a call is what this is all about.
+    /// Returns whether a call is the main call of this operation.
     fn is_done_by(&self, call: &str) -> bool {
         match &*self.kind {
             "Read" | "Write" | "Create" | "lock" | "list" => call == "openat",
@@ -342,14 +342,14 @@ impl Operation {
         }
     }
 
-    /// It was done: once, as a rule.
+    /// Checks that the operation was done, and only once as a rule.
     fn check(&self) {
         let Operation { kind, file, more, calls, bytes } = self;
         let done = match &**kind {
             "write" => more.parse() == Ok(*bytes),
-            // The store's own, and `segments`, unless they are there.
+            // The store's own folder and `segments`, unless they exist.
             "create_dirs" => *calls <= 2,
-            // An empty file is not mapped, and what is not there not locked.
+            // An empty file is not mapped, and a missing one not locked.
             "map" | "lock" => *calls <= 1,
             _ => *calls == 1,
         };
@@ -357,8 +357,8 @@ impl Operation {
     }
 }
 
-/// Traces a child that works on a store. Returns how many operations went through the seam, and the
-/// calls that bypass it.
+/// Traces a child that works on a store. Returns how many operations went through the disk, and the
+/// calls that bypassed it.
 fn trace(scene: &Scene, role: &str) -> (u64, Vec<String>) {
     let (store, out) = (scene.path("crawl.simkeep"), scene.path("trace"));
     let calls = "--trace=%file,%desc,io_uring_setup,io_uring_enter";
@@ -371,7 +371,7 @@ fn trace(scene: &Scene, role: &str) -> (u64, Vec<String>) {
         if path.extension().is_none_or(|_| path.file_stem().unwrap() != "trace") {
             continue;
         }
-        // The bytes of a file are among it.
+        // The trace contains the bytes of a file.
         let bytes = fs::read(path).unwrap();
         let lines = String::from_utf8_lossy(&bytes);
         let mut thread = Thread::new(text(&store));
@@ -399,7 +399,7 @@ fn only_the_disk_seam_touches_files_of_a_store() {
     let left_behind = beside.iter().filter(|line| line.contains("0000009999.seg.new")).count();
     say(format!("{done} operations at the seam, each done; no call bypasses it"));
     assert!(done > 500, "{done}");
-    // The test's own file, opened and written.
+    // Opening and writing the test's own file.
     assert_eq!((left_behind, beside.len()), (2, 2), "{beside:#?}");
 }
 

@@ -1,4 +1,4 @@
-//! Files that somebody cuts off or removes under a reader.
+//! Files that are truncated or removed while a reader has them open.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use super::scene::{Scene, say};
 
 const PAGES: u64 = 5000;
 
-/// The signal that a process gets when it touches what a file under its map no longer has.
+/// The signal for touching a mapped page beyond the end of its file.
 const SIGBUS: i32 = 7;
 
 /// Opens a store, and reads all of it at each signal of the parent.
@@ -28,7 +28,7 @@ pub(crate) fn read(parent: &Parent, path: &Path) {
     }
 }
 
-/// Reads every page, its history, and what is near it. How many pages are as they must be.
+/// Reads every page, its history, and what is near it. Returns how many pages are as expected.
 fn read_all(store: &Store) -> Result<u64> {
     let mut pages = 0;
     for page in store.snapshot().scan(None) {
@@ -41,7 +41,7 @@ fn read_all(store: &Store) -> Result<u64> {
     Ok(pages)
 }
 
-/// A store with one segment; its path, and that of the segment.
+/// Makes a store with one segment. Returns its path, and that of the segment.
 fn make(scene: &Scene) -> (PathBuf, PathBuf) {
     let path = scene.path("crawl.simkeep");
     let store = Store::create(&path, Options::default()).unwrap();
@@ -58,7 +58,7 @@ fn make(scene: &Scene) -> (PathBuf, PathBuf) {
     (path, segment)
 }
 
-/// Opening fails, and the error names the file.
+/// Checks that opening fails with an error that names the file.
 fn open_names(path: &Path, segment: &Path) {
     let file = format!("segments/{}", segment.file_name().unwrap().to_str().unwrap());
     match Store::open(path, Options::default()) {
@@ -104,7 +104,7 @@ fn segment_truncated_under_a_reader_is_named_on_open() {
                 errors += 1;
                 child.kill();
             }
-            // A map goes on to the end of a page of memory, and has zeros there.
+            // A map extends to the end of a memory page, and is zero there.
             Some(said) => {
                 assert!(len - cut < 2 * 4096, "cut to {cut} of {len}, and {said}");
                 child.kill();

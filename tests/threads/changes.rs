@@ -1,4 +1,4 @@
-//! Epochs, purges and loads among observers and readers: each whole, or nothing of it.
+//! Epochs, purges and loads beside observers and readers: each is visible completely or not at all.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn concurrent_threads_register_each_epoch_once() {
     });
 }
 
-/// Of a page that is purged nothing is left in any file, and what others observe meanwhile stays.
+/// After a purge no file has anything of the page, and what others observe meanwhile stays.
 #[test]
 fn purge_removes_exactly_its_target() {
     explore(|disk| {
@@ -75,7 +75,7 @@ fn purge_removes_exactly_its_target() {
         let stats = store.stats().unwrap();
         assert_eq!((stats.pages, stats.visits), (3, 11));
         store.close().unwrap();
-        // No reader has the old files open any more, so they are gone.
+        // No reader has the old files open any more, so they are removed.
         for (name, content) in disk.contents() {
             let at = content.windows(11).position(|w| w == b"example/pag");
             assert_eq!(at, None, "in {name}");
@@ -86,8 +86,8 @@ fn purge_removes_exactly_its_target() {
     });
 }
 
-/// A load shows whole or not at all, to readers and after a crash; those who observe wait for it and
-/// then know what it brought. A close among them ends it.
+/// A load is visible completely or not at all, to readers and after a crash. Observers wait for it, and
+/// then know its visits. A concurrent close ends it.
 #[test]
 fn concurrent_load_is_atomic_for_readers_and_crashes() {
     explore(|disk| {
@@ -123,7 +123,7 @@ fn concurrent_load_is_atomic_for_readers_and_crashes() {
                 }
             });
             let load = scope.spawn(|| -> Result<()> {
-                // Visits of a page that is observed, and pages of their own.
+                // Visits of a page that is observed too, and pages of its own.
                 let visit = |n| (url(0), n, 0);
                 let page = |n| (url(100 + n), 0, 99);
                 let all = (100..100 + LOADED).map(visit).chain((0..LOADED).map(page));

@@ -1,4 +1,4 @@
-//! A close while threads observe, read, seal and merge: it waits for whatever writes.
+//! Closing while threads observe, read, seal and merge: the close waits for all writers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -14,7 +14,7 @@ use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{on, open, small};
 
 /// When `close` returns, the store's lock is free and nothing of it writes any more, whatever was
-/// under way; everything acknowledged is there.
+/// running. All acknowledged operations are there.
 #[test]
 fn close_waits_for_writers_and_loses_nothing() {
     explore_longer(5, |disk| {
@@ -25,7 +25,7 @@ fn close_waits_for_writers_and_loses_nothing() {
                 if takes_time(kind, name) {
                     pause();
                 }
-                // Files that a snapshot held go when it goes.
+                // Files that a snapshot held are removed when it is dropped.
                 let is_late = closed.load(SeqCst) && kind != OpKind::Remove;
                 assert!(!is_late, "{kind:?} of {name:?} after the close");
             }
@@ -73,7 +73,7 @@ fn close_waits_for_writers_and_loses_nothing() {
         for (done, found) in done.iter().zip(&found) {
             assert!((*done..=*done + 1).contains(found), "{found} of {done} acknowledged");
         }
-        // Reading goes on.
+        // Reading still works.
         for (thread, done) in (0..).zip(done) {
             assert!((done..=done + 1).contains(&visits(&store.snapshot(), thread)));
         }

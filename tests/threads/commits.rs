@@ -1,4 +1,4 @@
-//! Commits that threads share: durable when they are acknowledged, and failed for all who wait.
+//! Commits that threads share: durable once acknowledged, and failed for all who wait.
 
 use std::io;
 
@@ -40,8 +40,8 @@ fn acknowledged_and_visible_operations_are_durable() {
     });
 }
 
-/// Calls that wait for a commit that fails return its error. Earlier acknowledged operations are
-/// durable, and reads go on.
+/// All calls that wait for a failed commit return its error. Operations acknowledged before are durable,
+/// and reads still work.
 #[test]
 fn failed_commit_fails_all_waiting_writers() {
     explore(|disk| {

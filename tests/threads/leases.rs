@@ -1,4 +1,4 @@
-//! Pages that threads lease, visit and release: each is with one of them at a time.
+//! Pages that threads lease, visit and release: each page has one holder at a time.
 
 use simkeep_testing::ms;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use super::{busy, explore, pause, start, url};
 const PAGES: u64 = 5;
 const NOW: i64 = 30 * 86_400_000;
 
-/// No page is with two threads, and none is visited again that was just visited.
+/// No page has two holders, and none is visited again right after a visit.
 #[test]
 fn each_page_is_leased_by_one_thread_and_visited_once() {
     explore(|disk| {
@@ -23,7 +23,7 @@ fn each_page_is_leased_by_one_thread_and_visited_once() {
             store.observe(Observation::content(page, ms(time), 7, Epoch::from_number(0))).unwrap();
         };
         (0..PAGES).for_each(|page| visit(&url(page), 0));
-        // Not a lock of the scheduler's: nobody waits while holding it.
+        // This is no lock of the scheduler: no thread waits while holding it.
         let with_somebody = Mutex::new(BTreeSet::new());
         let lease_two = || store.lease_due(&Due::new(ms(NOW), 2), "1d".parse().unwrap()).unwrap();
         let work = || {
@@ -53,7 +53,7 @@ fn each_page_is_leased_by_one_thread_and_visited_once() {
         thread::scope(|scope| {
             (0..3).for_each(|_| drop(scope.spawn(work)));
         });
-        // Of what was released last.
+        // Visits the pages that were released last.
         work();
         for page in 0..PAGES {
             assert_eq!(store.history(&url(page)).unwrap().len(), 2);

@@ -1,15 +1,15 @@
-//! The store's threads under a scheduler that tries one order after another: shuttle runs one thread
-//! at a time, and at each lock, condition, atomic and sync of a file it chooses who goes on.
+//! Tests of the store's threads under a scheduler that tries one order after another: shuttle runs one
+//! thread at a time, and chooses the next one at each lock, condition, atomic and sync of a file.
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test --release --target-dir target/shuttle --test threads`
 //!
-//! At depth 1 each test runs 1,000 times or more, half with choices at random, half with few
-//! preemptions at unlikely places (probabilistic concurrency testing). The choices are the same each
-//! time; `SHUTTLE_RANDOM_SEED` makes others. A failure prints its schedule, and
-//! `SIMKEEP_SCHEDULE=that` runs it again.
+//! At depth 1 each test runs 1,000 times or more, half with random choices, half with few preemptions at
+//! unlikely places (probabilistic concurrency testing). The choices are the same in each run;
+//! `SHUTTLE_RANDOM_SEED` changes them. A failure prints its schedule, and `SIMKEEP_SCHEDULE=that` runs it
+//! again.
 //!
-//! Not tried: weak memory (every atomic is sequentially consistent here), and what a timeout would
-//! begin (time stands still).
+//! Not tested: weak memory (every atomic is sequentially consistent here), and what a timeout would begin
+//! (time stands still).
 
 #![cfg(all(test, shuttle))]
 
@@ -32,10 +32,10 @@ use simkeep_testing::depth::deep;
 use simkeep_testing::disks::HookDisk;
 use simkeep_testing::{create, ms, on, small};
 
-/// Preemptions of a thread that would have gone on.
+/// The most preemptions of a thread that could have gone on.
 const PREEMPTIONS: usize = 4;
 
-/// A new store, as files: made once, since a new one has another seed each time.
+/// The files of a new store: made once, because each new store has another seed.
 type Files = Vec<(Name, Vec<u8>)>;
 
 fn runner<S: shuttle::scheduler::Scheduler + 'static>(scheduler: S) -> shuttle::Runner<S> {
@@ -55,12 +55,12 @@ fn new_store() -> Files {
     made.recv().unwrap()
 }
 
-/// Runs a test under many schedules, each time on a disk with a new store that has both epochs.
+/// Runs a test under many schedules, each on a disk with a new store that has both epochs.
 fn explore(test: fn(SimDisk)) {
     explore_longer(1, test);
 }
 
-/// Explores `times` as many schedules, for faults that only few schedules show.
+/// Runs a test under `times` as many schedules, for faults that only few schedules show.
 fn explore_longer(times: usize, test: fn(SimDisk)) {
     let files = new_store();
     let run = move || test(SimDisk::of(files.clone()));
@@ -73,18 +73,19 @@ fn explore_longer(times: usize, test: fn(SimDisk)) {
     runner(PctScheduler::new_from_seed(2, PREEMPTIONS, schedules / 2)).run(run);
 }
 
-/// A memtable that is full every few observations, sealed and merged by the store's own threads.
+/// Options with a memtable that is full every few observations, sealed and merged by the store's own
+/// threads.
 fn busy() -> Options {
     small().memtable_observations(3).background(true)
 }
 
-/// Somebody else may go on.
+/// Lets another thread run.
 fn pause() {
     thread::sleep(Duration::ZERO);
 }
 
-/// Operations that other threads may interrupt. Those of redb are among them, because all writers of
-/// the catalog wait for a lock of the store.
+/// Returns whether other threads may interrupt an operation. Those of redb are included, because all
+/// writers of the catalog wait for a lock of the store.
 fn takes_time(kind: OpKind, name: Option<Name>) -> bool {
     match kind {
         OpKind::Write => name == Some(Name::Lock),
@@ -93,7 +94,7 @@ fn takes_time(kind: OpKind, name: Option<Name>) -> bool {
     }
 }
 
-/// Opens the store on a disk that takes its time.
+/// Opens the store on a disk whose operations other threads may interrupt.
 fn start(disk: &SimDisk, options: Options) -> Store {
     let slow = HookDisk::new(on(disk), |kind, name| {
         if takes_time(kind, name) {
@@ -103,7 +104,7 @@ fn start(disk: &SimDisk, options: Options) -> Store {
     Store::open(Arc::new(slow), options).unwrap()
 }
 
-/// What would be there if the power went now, as far as it is sure to be.
+/// Returns the state that is sure to survive a power failure now.
 fn durable(disk: &SimDisk) -> Snapshot {
     Reader::open(on(&disk.crash_synced_only())).unwrap().snapshot()
 }
@@ -119,8 +120,8 @@ fn url(thread: u64) -> String {
     format!("https://host{thread}.example/")
 }
 
-/// One visit after another of a thread's own page; says how many were acknowledged, and why there
-/// are not more.
+/// Observes visits of a thread's own page. Returns how many were acknowledged, and the error that ended
+/// them, if any.
 fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64, Option<Error>) {
     for visit in 0..visits {
         let seen = Observation::content(
@@ -138,7 +139,7 @@ fn observe(store: &Store, thread: u64, visits: u64, then: impl Fn(u64)) -> (u64,
     (visits, None)
 }
 
-/// Visits of a thread's page: those from the beginning.
+/// Returns the number of visits of a thread's page, which must be its first ones.
 fn visits(view: &Snapshot, thread: u64) -> u64 {
     let history = view.history(&url(thread)).unwrap();
     let fingerprints: Vec<u64> =

@@ -1,4 +1,5 @@
-//! Readers while a thread writes: each sees exactly one state of the story, and the right one.
+//! Readers while a thread writes: each sees exactly one state of the sequence of changes, and a right
+//! one.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -12,7 +13,7 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::{PREFIXES, URLS};
 use simkeep_testing::{choice, observation, open, small};
 
-/// One thread's changes of the store, and what it holds after each.
+/// One thread's changes of the store, and the state after each.
 struct Story {
     changes: Vec<Change>,
     /// By sequence number.
@@ -43,7 +44,7 @@ impl Story {
                 }
                 _ => {
                     let mut seen = observation(&mut choice, 4, i64::try_from(time).unwrap());
-                    // Each change is one operation, so that the number of one tells the state.
+                    // Each change is one operation, so that the number of an operation tells the state.
                     (seen.also, seen.weight, seen.class) = (None, None, None);
                     model.observe(&seen, 0);
                     Change::Observe(seen)
@@ -58,7 +59,7 @@ impl Story {
     }
 }
 
-/// How many changes of a story are acknowledged, and how many have begun.
+/// How many changes are acknowledged, and how many have begun.
 #[derive(Default)]
 struct StoryProgress {
     acknowledged: AtomicU64,
@@ -91,8 +92,8 @@ fn write(store: &Store, story: &Story, progress: &StoryProgress) {
     }
 }
 
-/// A reader sees one state of the story, not before what was acknowledged when it came and not after
-/// what had begun when it had its snapshot; and a snapshot stays as it is.
+/// A reader sees one state: none earlier than what was acknowledged before it came, and none later than
+/// what had begun when it took its snapshot. A snapshot does not change.
 fn read(store: &Store, story: &Story, progress: &StoryProgress) {
     let mut kept = None;
     for _ in 0..4 {
