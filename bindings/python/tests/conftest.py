@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(path: Path) -> Iterator[simkeep.Store]:
-    """A new store, as it is by default."""
+    """A new store with default options."""
     with simkeep.Store.create(path) as store:
         yield store
 
@@ -67,7 +67,7 @@ def filled(store: simkeep.Store, pages: int, *, start: int = 0) -> None:
 
 
 def mixed(number: int) -> int:
-    """64 pseudo-random bits: the finalizer of SplitMix64."""
+    """Returns 64 pseudo-random bits: the finalizer of SplitMix64."""
     number = (number + 0x9E3779B97F4A7C15) & (2**64 - 1)
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & (2**64 - 1)
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & (2**64 - 1)
@@ -75,7 +75,7 @@ def mixed(number: int) -> int:
 
 
 def threads(*names: str) -> int:
-    """The number of threads of this process with one of these names."""
+    """Returns the number of threads of this process with one of these names."""
     found = 0
     for task in Path("/proc/self/task").iterdir():
         try:

@@ -1,4 +1,4 @@
-"""Differences between URLs that make none."""
+"""Different URLs of the same page."""
 
 import pickle
 from collections.abc import Callable
@@ -13,7 +13,7 @@ import simkeep
 
 
 def sessions(store: simkeep.Store, sites: int = 1) -> None:
-    """Pages with and without the number of a visitor, which makes no difference."""
+    """Pages with and without a session number in their URL."""
     store.load(
         simkeep.Observation(f"https://{site}.example/?page={page}{visitor}", AT, fingerprint=mixed(page))
         for site in range(sites)

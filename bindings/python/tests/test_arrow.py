@@ -1,4 +1,4 @@
-"""Tables of Arrow, in and out."""
+"""Arrow tables as input and output."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ def column(values: list[Any], kind: pa.DataType | None = None) -> pa.Array:
 
 
 def table(**more: pa.Array) -> pa.Table:
-    """Visits as a table, with all columns that there are."""
+    """Returns visits as a table with every possible column."""
     columns = {
         "url": column([URL, URL, "https://example.org/", URL, None][:4]),
         "at": column([AT, AT + DAY, AT, AT + 2 * DAY], pa.timestamp("us", "UTC")),
@@ -35,7 +35,7 @@ def table(**more: pa.Array) -> pa.Table:
 
 
 def rows() -> list[simkeep.Observation]:
-    """The same visits as objects."""
+    """Returns the same visits as objects."""
     return [
         simkeep.Observation(
             URL, AT, text=TEXT, digest=bytes(range(16)), status=200, modified=AT, weight=2.0, class_=7
@@ -47,7 +47,7 @@ def rows() -> list[simkeep.Observation]:
 
 
 def strange(of: pa.Table) -> pa.Table:
-    """The same rows behind others, sliced and cut into chunks."""
+    """Returns the same rows behind others, sliced and cut into chunks."""
     twice = pa.concat_tables([of.slice(2, 1), of, of.slice(0, 1)])
     return pa.concat_tables([twice.slice(1, 1), twice.slice(2, 2), twice.slice(4, 1)])
 
@@ -222,7 +222,7 @@ def test_scans_and_observations_convert_to_columns(store: simkeep.Store) -> None
         pa.table(batches)
     stream = store.scan()
     readers = [pa.RecordBatchReader.from_stream(stream) for _ in range(3)]
-    # Who asks for the columns alone takes nothing, and the first that asks for a row takes all.
+    # Reading the schema takes no row, and the first reader that asks for a row takes all.
     assert {reader.schema for reader in readers} == {pages.schema}
     del readers[0]
     assert readers[0].read_all().num_rows == 10_002

@@ -11,7 +11,7 @@ from conftest import AT, TEXT, URL
 
 import simkeep
 
-# What is wrong is wrong to type checkers, too.
+# Invalid calls are errors for type checkers, too.
 Call = Callable[[Any], object]
 
 BAD: list[tuple[Call, type[Exception], str]] = [
@@ -77,7 +77,7 @@ BAD: list[tuple[Call, type[Exception], str]] = [
     (lambda s: s.observe_batch([row(seen="lost")]), ValueError, "seen in row 0 must be one of content"),
     (lambda s: s.load([row(), row(fingerprint=1)]), TypeError, "text in row 1 excludes"),
     (lambda s: s.load([row(), row(url="a\tb")]), simkeep.LoadRejectedError, "observation 2 of the load"),
-    # Questions.
+    # Queries.
     (lambda s: s.near(1, k=65), ValueError, "k must be an int from 0 to 64, not 65"),
     (lambda s: s.near(1, k=-1), ValueError, "k must be"),
     (lambda s: s.near(1, k=3, limt=5), TypeError, "unexpected keyword argument .limt."),
@@ -116,7 +116,7 @@ def test_bad_input_is_rejected_and_nothing_is_stored(store: simkeep.Store, numbe
     with pytest.raises(error, match=message):
         call(store)
     assert store.stats().sequence == 0
-    # The store goes on.
+    # The store still works.
     assert store.observe(URL, AT, text=TEXT).verdict == "new"
 
 

@@ -1,4 +1,4 @@
-"""Fingerprints propose, and texts decide."""
+"""Fingerprints propose pairs, and texts decide."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ TEXTS = {
 def observed(store: simkeep.Store) -> None:
     for day, (url, text) in enumerate(TEXTS.items()):
         store.observe(url, AT + day * DAY, text=text)
-    # Near by its fingerprint, and of another text.
+    # Its fingerprint is near, but its text is different.
     page = store.latest("https://example.com/a")
     assert page is not None and page.content is not None and page.content.fingerprint is not None
     near = page.content.fingerprint ^ 0b100

@@ -28,7 +28,7 @@ RULES: dict[str, Callable[[simkeep.Page], Any]] = {
 
 
 def crowded(store: simkeep.Store, random: Random, pages: int) -> None:
-    """Loads pages of which many are near each other, and some the same."""
+    """Loads pages of which many are near each other, and some are equal."""
     rows: list[_types.Row] = [
         {
             "url": f"http{random.choice(['', 's'])}://{n % 7}.example/{'x' * random.randrange(4)}{n}",
@@ -50,9 +50,9 @@ def print_of(page: simkeep.Page) -> int:
 def clustered(
     pages: list[simkeep.Page], k: int, rule: Callable[[simkeep.Page], Any]
 ) -> list[tuple[simkeep.Page, list[simkeep.Page]]]:
-    """Leaders with their pages, the first in rank first."""
+    """Returns each leader with its pages, by rank."""
     nodes: dict[int, list[simkeep.Page]] = defaultdict(list)
-    # Pages come in SURT order, in which a sort leaves those of one rank.
+    # Pages come in SURT order, and the sort keeps that order among equal ranks.
     for page in sorted(pages, key=rule):
         nodes[print_of(page)].append(page)
     leaders: dict[int, list[simkeep.Page]] = {}
@@ -176,7 +176,7 @@ def test_keywords_select_the_clustered_pages(store: simkeep.Store, tmp_path: Pat
     assert list(empty.by_size()) == []
     assert store.cluster_of("https://c.example/") is None
     assert store.cluster_of("https://a.example/0", at=AT - DAY) is None
-    # Whatever a view is of, it is asked in the same way.
+    # All views have the same methods.
     for view in (store, store.snapshot()):
         assert view.clusters(0).pages == 8
     with simkeep.Reader(store.path) as reader:
@@ -425,7 +425,7 @@ def test_clusters_fail_in_a_forked_child_but_not_the_parent(path: Path) -> None:
         ):
             with pytest.raises(simkeep.ForkedError):
                 call()
-        # They drop quietly.
+        # They can be dropped without an error.
         del found, changes, dropped, stream
         with simkeep.Reader(path) as reader:
             again = reader.clusters(2)

@@ -1,4 +1,4 @@
-"""How stores differ, and one store at two times."""
+"""Differences between stores, and between two times of one store."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ import simkeep
 
 
 def visits(random: Random, count: int) -> list[simkeep.Observation]:
-    """Random visits of a few pages; some visits find the page gone."""
+    """Returns random visits of a few pages; some visits find the page gone."""
     seen = []
     for day in range(count):
         url = f"https://{random.randrange(3)}.example/{random.randrange(10)}"
@@ -27,7 +27,7 @@ def visits(random: Random, count: int) -> list[simkeep.Observation]:
 
 
 def in_force(view: simkeep.View) -> dict[str, int | None]:
-    """The fingerprint in force of each page with content."""
+    """Returns the current fingerprint of each page with content."""
     return {
         page.url: page.content.fingerprint for page in view.scan() if page.content is not None
     }
@@ -58,7 +58,7 @@ def test_diff_lists_pages_whose_version_in_force_changed(tmp_path: Path) -> None
         assert list(other.diff(one, "1.example")) == [d for d in found if "/1.example" in d.url]
         assert list(one.diff(one.snapshot())) == []
         assert list(one.diff_exact(one)) == []
-        # By times of one store, it is the same.
+        # The same difference between two times of one store.
         assert list(other.diff_since(AT + 59 * DAY, AT + 999 * DAY)) == found
         assert list(other.diff_since(AT + 59 * DAY, AT + 59 * DAY)) == []
 

@@ -1,4 +1,4 @@
-"""Which pages are due, and how they are leased."""
+"""Due pages and leases."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +11,7 @@ from simkeep import _types
 
 
 def visited(store: simkeep.Store, *visits: tuple[str, int, int]) -> None:
-    """Observes content of pages: path, day, what it is."""
+    """Observes content of pages, each given as a path, a day and a number for the content."""
     for path, day, content in visits:
         store.observe(f"https://example.com/{path}", AT + day * DAY, fingerprint=mixed(content))
 

@@ -62,7 +62,7 @@ def test_change_and_near_roles_can_be_separate_epochs(store: simkeep.Store) -> N
 
 
 def test_fingerprints_match_the_crate() -> None:
-    # As the documentation of the crate has them: the same words.
+    # The same words as in the crate's documentation.
     a = simkeep.fingerprint("The quick brown fox jumps over the lazy dog, and runs away.")
     assert a == simkeep.fingerprint("the quick   brown fox jumps over the lazy dog and runs away")
     assert a is not None
@@ -75,7 +75,7 @@ def test_fingerprints_match_the_crate() -> None:
     assert maker.of_page("Not found") is None
     assert simkeep.visible_text("<p>Fish &amp; <b>chips</b><script>x</script>") == "Fish & chips"
     assert simkeep.visible_text(b"caf\xe9", "latin1") == "café"
-    # A header as it came, several joined by commas; a page is HTML whatever they say.
+    # A header as received, or several joined by commas; a page is HTML whatever they declare.
     for said in ("text/html; charset=latin1", "image/png, text/html;charset='x', text/html;charset=\"latin1\""):
         assert simkeep.visible_text(b"caf\xe9", said) == "café"
     assert simkeep.visible_text(b"<meta charset=koi8-r>\xc1", "application/octet-stream") == "\u0430"

@@ -134,5 +134,5 @@ def test_calls_on_a_closed_store_raise(path: Path) -> None:
     ):
         with pytest.raises(simkeep.ClosedError, match="closed"):
             call()
-    # What was begun before goes on.
+    # A stream that began before still works.
     assert list(stream) == []

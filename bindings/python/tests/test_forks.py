@@ -21,7 +21,7 @@ DEPTH = float(os.environ.get("SIMKEEP_DEPTH", "0.1"))
 
 
 def in_child(work: Callable[[], None], *, seconds: float = 20) -> None:
-    """Runs something in a forked process, which must end well, and in time."""
+    """Runs a function in a forked process, which must succeed in time."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -43,7 +43,7 @@ def in_child(work: Callable[[], None], *, seconds: float = 20) -> None:
 
 
 def refuses(store: simkeep.Store) -> None:
-    """Every call on the store of another process is refused."""
+    """Checks that every call on the store of another process is refused."""
     for call in (
         lambda: store.observe(URL, AT, text=TEXT),
         lambda: store.observe_batch([]),
@@ -83,7 +83,7 @@ def test_store_fails_in_a_forked_child_but_not_the_parent(path: Path) -> None:
         for call in (lambda: snapshot.latest(URL), lambda: next(scan), lambda: next(pairs)):
             with pytest.raises(simkeep.ForkedError):
                 call()
-        # It drops quietly.
+        # They can be dropped without an error.
         del store, snapshot, scan, pairs
 
     in_child(work)

@@ -17,7 +17,7 @@ TOOL = str(Path(sys.executable).with_name("simkeep"))
 
 
 def inspected(path: Path, *words: str) -> list[dict[str, Any]]:
-    """The output of `simkeep inspect`, parsed line by line."""
+    """Returns the output of `simkeep inspect`, parsed line by line."""
     command = [TOOL, "inspect", *words, "--json", "--store", str(path)]
     done = subprocess.run(command, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -215,7 +215,7 @@ def test_dump_covers_every_byte_of_the_file(lived: simkeep.Store, path: Path) ->
     assert [(line.offset, line.len, line.meaning) for line in lines] == [
         (one["offset"], one["size_bytes"], one["meaning"]) for one in said
     ]
-    # Parts of it.
+    # Parts of a section.
     hashes = next(section for section in view.sections if section.kind == "hashes")
     part = list(lived.dump(segment.id, section="hashes"))
     assert part[0].offset == hashes.offset and sum(line.len for line in part) == hashes.bytes

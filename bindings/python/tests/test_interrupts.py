@@ -1,4 +1,4 @@
-"""Ctrl-C ends calls that take long, soon, and leaves the store sound and whole."""
+"""Ctrl-C ends long calls soon, and leaves the store undamaged."""
 
 import importlib
 import os
@@ -17,7 +17,7 @@ from conftest import AT, filled, mixed, threads
 
 import simkeep
 
-# pyarrow imports it when it first makes a table, and would be interrupted there.
+# pyarrow imports pandas when it first makes a table, and would be interrupted there.
 importlib.import_module("pandas")
 
 DEPTH = float(os.environ.get("SIMKEEP_DEPTH", "0.1"))
@@ -40,7 +40,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[simkeep.Store]:
 
 @pytest.fixture(autouse=True)
 def heard() -> Iterator[None]:
-    """Ctrl-C is heard, also where a shell has it ignored, as for what it runs in the background."""
+    """Handles Ctrl-C even if the shell ignores it, as shells do for background processes."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -48,8 +48,8 @@ def heard() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def pressed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Presses Ctrl-C again where Python dropped it, as it does with all that is raised in a callback of a weak
-    reference or in `__del__`."""
+    """Presses Ctrl-C again if Python dropped it, as it drops any exception raised in `__del__` or in a
+    callback of a weak reference."""
     before = sys.unraisablehook
 
     def dropped(what: "sys.UnraisableHookArgs") -> None:
@@ -80,7 +80,7 @@ def all_pairs(store: simkeep.Store) -> None:
 
 
 def table_of_pairs(store: simkeep.Store) -> None:
-    # pyarrow wraps the exception in an error of its own, and the interrupt is raised again after it.
+    # pyarrow wraps the exception in its own error, and the interrupt is raised again after it.
     with suppress(pa.ArrowInvalid):
         pa.table(store.all_pairs(40))
 
@@ -195,13 +195,14 @@ def test_ctrl_c_interrupts_long_calls(
         try:
             timer.start()
             call(store)
-            # It may be too quick.
+            # The call may end too early.
             time.sleep(PATIENCE)
             raise AssertionError("Ctrl-C was not heard")
         except KeyboardInterrupt:
             late.append(time.monotonic() - sent)
         timer.join()
-        # Nothing stops a plan: it is left to itself. Others have ended, but the system lists them a moment longer.
+        # Nothing stops a plan: it continues. The others have ended, but the system lists their threads a
+        # moment longer.
         left = time.monotonic() + (PATIENCE if call is plan else SOON)
         while running := threads("simkeep-call", "simkeep-load", "simkeep-pairs"):
             assert time.monotonic() < left, running

@@ -19,7 +19,7 @@ import simkeep
 
 
 def near(prints: list[int], k: int, border: int | None = None) -> set[tuple[int, int, int]]:
-    """All pairs, found in the slowest way."""
+    """Returns all pairs, found by comparing each with each."""
     places = itertools.combinations(range(len(prints)), 2)
     pairs = ((a, b, (prints[a] ^ prints[b]).bit_count()) for a, b in places)
     return {
@@ -30,7 +30,7 @@ def near(prints: list[int], k: int, border: int | None = None) -> set[tuple[int,
 
 
 def crowded(count: int) -> list[int]:
-    """Fingerprints of which many are near each other, and some are equal."""
+    """Returns fingerprints of which many are near each other, and some are equal."""
     return [mixed(n % 40) ^ (1 << n % 64 if n % 3 else 0) ^ (1 << n % 7) for n in range(count)]
 
 
@@ -162,7 +162,7 @@ def test_ctrl_c_stops_the_join() -> None:
     timer = threading.Timer(0.3, interrupt)
     try:
         timer.start()
-        # Nothing is so near, so no pair comes in between.
+        # No pair is so near, so none is returned before the interrupt.
         with pytest.raises(KeyboardInterrupt):
             for _ in itertools.repeat(None):
                 list(simkeep.join(prints, 10))

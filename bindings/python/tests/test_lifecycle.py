@@ -1,4 +1,4 @@
-"""Opening and closing, and what Python does meanwhile."""
+"""Opening and closing, and Python threads meanwhile."""
 
 import gc
 import pickle
@@ -41,7 +41,7 @@ def test_unclosed_store_closes_with_a_warning(path: Path) -> None:
     with pytest.warns(ResourceWarning, match="unclosed store .*crawl.simkeep"):
         del store
         gc.collect()
-    # It is closed, and nothing is lost.
+    # The store was closed, and nothing is lost.
     with simkeep.Store.open(path) as store:
         assert store.stats().pages == 1
 

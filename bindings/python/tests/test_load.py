@@ -60,7 +60,7 @@ def test_copy_from_copies_a_whole_store(tmp_path: Path) -> None:
 def test_load_rows_may_read_the_store(store: simkeep.Store) -> None:
     def rows() -> Iterator[simkeep.Observation]:
         for n in range(5000):
-            # Nothing is seen of the load before it is done.
+            # A load is invisible until it is done.
             assert n % 1000 or store.stats().pages == 0
             yield simkeep.Observation(f"https://example.com/{n}", AT, fingerprint=n)
 
@@ -82,7 +82,7 @@ def test_load_iterable_cannot_load_or_close_the_store(store: simkeep.Store, tmp_
                 yield row
                 verb()
 
-            # Each of them would wait for the load, and that for the next row.
+            # Each of these calls would wait for the load, which waits for the next row.
             with pytest.raises(simkeep.InvalidArgumentError, match="the iterable of a load"):
                 store.load(rows())
         assert store.stats().pages == 0
@@ -211,7 +211,7 @@ def test_epochs_start_when_their_load_completes(store: simkeep.Store) -> None:
     loaded = store.load(rows(), epochs=epochs)
     assert [(info.name, info.role) for info in loaded.begun] == [("mine/0", "near"), ("mine/1", "both")]
     assert [info.name for info in store.epochs()][1:] == ["mine/0", "mine/1"]
-    # What a store knows is meant, whatever number it had in the load.
+    # Epochs are those of the store, whatever their numbers in the load.
     again = simkeep.LoadEpochs()
     mine = again.named("mine/1")
     assert store.load([simkeep.Observation(URL, AT, fingerprint=1, epoch=mine)], epochs=again).begun == ()

@@ -1,4 +1,4 @@
-"""Whether memory grows: many calls of each kind, and many opens, after as many as fill what is kept."""
+"""Memory does not grow with many calls of each kind or many opens, once caches are full."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def own():
 
 
 def calls(store, count):
-    # Known already after the first round, so the store does not grow.
+    # These rows are known after the first round, so the store does not grow.
     pages = iter(())
     for n in range(count):
         url = f"https://example.com/{n % PAGES}"
@@ -57,7 +57,7 @@ def open_often(count):
 
 
 def grows(what, count, call):
-    # Sealing and merging take and give some MiB now and then, so that one look tells little.
+    # Sealing and merging change memory by some MiB, so one measurement says little.
     seen = []
     for _ in range(ROUNDS):
         call(count // ROUNDS)

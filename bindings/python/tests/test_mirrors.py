@@ -10,7 +10,7 @@ import simkeep
 
 
 def site(store: simkeep.Store, under: str, pages: int, *, day: int = 0, start: int = 0) -> None:
-    """Loads the pages of a site: the same path has the same fingerprint on each."""
+    """Loads the pages of a site: a path has the same fingerprint on each site."""
     store.load(
         simkeep.Observation(f"https://{under}/{n}", AT + day * DAY, fingerprint=mixed(n))
         for n in range(start, start + pages)
@@ -32,7 +32,7 @@ def test_sites_with_the_same_pages_are_mirrors(store: simkeep.Store) -> None:
     for example in mirror.examples:
         path = example.leader.removeprefix("https://a.example/")
         assert (example.follower, example.distance) == (f"https://b.example/pub/{path}", 0)
-    # Each page changes to the content of the other site, a day later.
+    # Each page changes to the content of the other site a day later.
     for day, host in [(10, "a.example"), (11, "b.example/pub")]:
         for n in range(18):
             store.observe(f"https://{host}/{n}", AT + day * DAY, fingerprint=mixed(500 + n))

@@ -16,7 +16,7 @@ DEPTH = float(os.environ.get("SIMKEEP_DEPTH", "0.1"))
 
 URLS = st.builds("https://{}.example/{}".format, st.sampled_from("ab"), st.integers(0, 3))
 TIMES = st.integers(0, 50).map(lambda day: 1_700_000_000_000 + day * 86_400_000)
-# Few bits, so that they are near each other.
+# Fingerprints with few bits, so that they are near each other.
 PRINTS = st.one_of(st.none(), st.integers(0, 15), st.integers(2**63, 2**63 + 7))
 
 
@@ -47,7 +47,7 @@ class Model(RuleBasedStateMachine):
         return simkeep.Observation.failed(url, at)
 
     def in_force(self) -> dict[str, int]:
-        """The current fingerprint of each page that has one."""
+        """Returns the current fingerprint of each page that has one."""
         found = {}
         for url, visits in self.pages.items():
             content = None

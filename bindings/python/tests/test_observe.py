@@ -1,4 +1,4 @@
-"""Observing visits, and what they are answered with."""
+"""Observing visits, and the outcomes."""
 
 import datetime as datetimes
 import pickle

@@ -1,4 +1,4 @@
-"""The work on parts of several stores, without anything that arranges it."""
+"""Tasks on parts of several stores, without a scheduler such as Spark."""
 
 import operator
 import pickle
@@ -20,7 +20,7 @@ MASK = (1 << 64) - 1
 
 
 def prints(count: int) -> list[int]:
-    """Fingerprints with many near pairs, and some equal ones."""
+    """Returns fingerprints with many near pairs, and some equal ones."""
     found = [mixed(n) for n in range(count)]
     for n in range(0, count, 3):
         found[n] = found[n * 7 % count] ^ 1 << n % 64 ^ 1 << n % 11
@@ -103,7 +103,7 @@ def test_partitioned_pairs_match_all_fingerprints(
 
 
 def pairs_by(plan: simkeep.JoinPlan, stores: dict[str, simkeep.Reader]) -> list[tuple[int, int, int]]:
-    """The pairs that all tasks find."""
+    """Returns the pairs that all tasks find."""
     chunks: dict[int, list[Any]] = {task: [] for task in range(len(plan))}
     for of in stores.values():
         for chunk in partition.chunks(of, plan, chunk_bytes=8 << 10):
@@ -165,7 +165,7 @@ def test_ranks_of_several_stores_match_one_store(stores: dict[str, simkeep.Reade
 
 
 def test_dense_bucket_in_one_store_hides_no_result(tmp_path: Path) -> None:
-    # A dense bucket, of which a search compares only a part, with three near fingerprints in it.
+    # A dense bucket, of which a search compares only a part, and three near fingerprints in it.
     crowd = sorted({0x5555 ^ 1 << a ^ 1 << b ^ 1 << c for a in range(40) for b in range(a) for c in range(b)})[:9000]
     other = 0x5555 ^ 0b111 << 50
     held = {"crowd": [*crowd, 0x5555, 0x5554, 0x5557], "other": [other]}
@@ -199,7 +199,8 @@ def test_pairs_of_several_parts_are_limited_like_one(
     assert len(every) > 500
 
     def first(pairs: list[tuple[int, int, int]]) -> set[tuple[int, int, int]]:
-        """The pairs among the first `limit` of both fingerprints. The distance also encodes which of them has more."""
+        """Returns the pairs among the first `limit` of both fingerprints. The distance also encodes which of
+        them has more."""
         of: dict[int, list[tuple[int, int]]] = {}
         for one, other, distance in pairs:
             of.setdefault(one, []).append((distance, other))
@@ -209,7 +210,7 @@ def test_pairs_of_several_parts_are_limited_like_one(
         kept = [(a, b, d) for a, b, d in pairs if ranks[a, b] < limit and ranks[b, a] < limit]
         return {(a, b, d + 100 * (a in more) + 1000 * (b in more)) for a, b, d in kept}
 
-    # Each part is capped several times while it arrives.
+    # Each part is cut to the limit several times while rows arrive.
     monkeypatch.setattr(partition.pairs, "_ROWS", 20)
     parts: list[list[tuple[int, int, int]]] = [[], [], []]
     for number, pair in enumerate(every):
@@ -257,7 +258,7 @@ def test_pairs_with_given_fingerprints_match_each_store(stores: dict[str, simkee
 def test_hidden_pages_do_not_use_up_the_limit(
     stores: dict[str, simkeep.Reader], monkeypatch: pytest.MonkeyPatch, limit: int | None
 ) -> None:
-    # Without a limit, slices are as large as what is found allows.
+    # Without a limit, the size of a slice depends on the number of hits.
     monkeypatch.setattr(partition.hits, "_QUERIES_MIN", 3)
     monkeypatch.setattr(partition.hits, "_ROWS", 40)
     reader = stores["a"]
@@ -275,12 +276,13 @@ def test_hidden_pages_do_not_use_up_the_limit(
         )
         mine = [row for row in rows if row["query"] & MASK == query]
         assert sorted((row["distance"], simkeep.surt_key(row["url"])) for row in mine) == near[:limit]
-        # What is beyond the limit is not looked at, and may be hidden.
+        # Pages beyond the limit are not compared, and may be missing.
         assert not any(row["complete"] for row in mine) or limit is None or len(near) <= limit
 
 
 def test_one_pair_beyond_the_limit_marks_truncation() -> None:
-    # 0 is near 1, and 6 as well, of which 5 is the first. Without the pair of 0 and 6, 1 would seem to be all.
+    # 0 is near 1 and 6, and 6 is near 5, which precedes it. Without the pair of 0 and 6, 1 would seem to be
+    # its only neighbour.
     rows = {"left": [0, 0, 5], "right": [1, 6, 6], "distance": [1, 2, 1]}
     batch = pa.record_batch(
         [pa.array(rows["left"]), pa.array(rows["right"]), pa.array(rows["distance"], pa.int32())],
@@ -296,7 +298,7 @@ def test_one_pair_beyond_the_limit_marks_truncation() -> None:
 def test_followers_match_a_greedy_choice_by_rank() -> None:
     random = np.random.default_rng(11)
     for count, edges in [(2, 1), (30, 40), (300, 2000), (1000, 800)]:
-        # By rank, whatever its order as a number.
+        # By rank, not by the order of numbers.
         ranked = random.integers(-(1 << 63), 1 << 63, count)
         ends = np.sort(random.integers(0, count, (edges, 2)), axis=1)
         ends = ends[ends[:, 0] < ends[:, 1]]
@@ -317,7 +319,7 @@ def test_followers_match_a_greedy_choice_by_rank() -> None:
 
 
 def parts_of(tables: Any, by: str, parts: int = 3) -> list[list[Any]]:
-    """Rows, some at a time, as the tasks of the parts of a column get them."""
+    """Yields rows in batches, as the tasks of the parts of a column get them."""
     found: list[list[Any]] = [[] for _ in range(parts)]
     for table in partition.gathered(tables, memory_bytes=20_000):
         for part, some in partition.spread(table, parts, by):
@@ -329,7 +331,7 @@ def parts_of(tables: Any, by: str, parts: int = 3) -> list[list[Any]]:
 def test_clusters_of_parts_match_one_store(
     stores: dict[str, simkeep.Reader], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str
 ) -> None:
-    # Pages are put together several times as they come.
+    # Pages are combined several times as they arrive.
     monkeypatch.setattr(partition.clusters, "_HELD_BYTES", 1000)
     of_parts = [parts_of(partition.ranked(name, of, rule), "fingerprint") for name, of in stores.items()]
     pages = [[table for of in of_parts for table in of[part]] for part in range(3)]

@@ -1,4 +1,4 @@
-"""Plans, hints, and what is learned of how pages change."""
+"""Plans, hints, and estimates of change rates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ import simkeep
 
 
 def weekly(store: simkeep.Store, pages: int = 100, changing: int = 0) -> None:
-    """Loads pages with two visits, a week apart. The first `changing` pages changed."""
+    """Loads pages with two visits a week apart. The first `changing` pages changed."""
     store.load(
         simkeep.Observation(f"https://example.com/{n}", AT + week * 7 * DAY, fingerprint=mixed(n + content))
         for n in range(pages)
@@ -55,7 +55,7 @@ def test_hints_mark_a_page_as_changed(store: simkeep.Store) -> None:
     assert hints.changed_after(url, last, now) == AT + 12 * DAY
     assert hints.changed_after(url, AT + 13 * DAY, now) is None
     assert hints.changed_after("https://example.com/2", last, now) is None
-    # It is likely to be stale, and was fresh for two days only.
+    # The page is probably stale, and was fresh for two days only.
     assert hints.worth(url, 1.0, last, now, 3.0) == 0.5 * 2.0 + 0.5 * 3.0
     [first, *rest] = store.due(now, None, hints=hints)
     assert first.page.url == url and first.reason == "hinted" and first.changed == AT + 12 * DAY

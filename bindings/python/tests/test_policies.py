@@ -1,4 +1,4 @@
-"""How often a page changes, what a visit is worth, and simulations: as the crate has them."""
+"""Change rates, values of visits, and simulations, with the same results as the crate."""
 
 import copy
 import json
@@ -118,7 +118,7 @@ def test_policies_are_parsed_from_names() -> None:
     assert Policy("fixed:10d").score(belief, recent, 1, 5) == 0.5
     assert Policy("fixed:10d").schedule(recent) == recrawl.Schedule(10, 10)
     assert Policy("uniform").schedule(recent) is None
-    # At first a day; halfway to an hour where it changed, half as long again where it did not.
+    # A day at first; after a change halfway to an hour, and without one half as long again.
     schedule = Policy("stormcrawler").schedule(recent)
     assert schedule is not None and schedule.next_days == pytest.approx((0.5 + 0.5 / 24) * 1.5)
 
@@ -133,7 +133,7 @@ def test_page_visits_become_comparisons(store: simkeep.Store) -> None:
     recent = store.recent(URL)
     assert counted is not None and recent is not None
     assert recent.changes == (False, True, False, True) and recent.quiet_days == 0
-    # What is due goes by that, which a store keeps in a few bits.
+    # Due pages are ranked by these comparisons, which a store keeps in a few bits.
     belief = Belief(Prior(), Likelihood(counted))
     [decision] = store.due(AT + 40 * DAY, 1)
     assert decision.rate.per_day == pytest.approx(belief.rate.per_day, rel=0.05)
@@ -163,7 +163,7 @@ FIGURES = {"fresh": "freshness", "near_fresh": "near_freshness", "missed": "stal
 
 
 def simulated(*words: str) -> list[dict[str, Any]]:
-    """The output of `simkeep simulate` for the policy `value`, parsed line by line."""
+    """Returns the output of `simkeep simulate` for the policy `value`, parsed line by line."""
     command = [TOOL, "simulate", "--policy", "value", "--json", *words]
     done = subprocess.run(command, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -224,7 +224,7 @@ def test_deciders_are_value_objects() -> None:
 
 
 def replayed(store: simkeep.Store) -> None:
-    """A page that never changes, and one that does every ten days, visited daily."""
+    """Replays a page that never changes and one that changes every ten days, both visited daily."""
     store.load(
         simkeep.Observation(f"https://example.com/{name}", AT + day * DAY, fingerprint=mixed(day // often))
         for name, often in (("never", 1000), ("news", 10))
@@ -269,7 +269,7 @@ def test_ctrl_c_interrupts_a_crawl() -> None:
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    # It ends soon after, by itself.
+    # It ends by itself soon after.
     deadline = time.monotonic() + 10
     while any((task / "comm").read_text().strip() == "simkeep-call" for task in tasks()):
         assert time.monotonic() < deadline

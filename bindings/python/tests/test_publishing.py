@@ -48,7 +48,7 @@ def test_unpinned_reader_follows_new_generations(store: simkeep.Store, tmp_path:
     assert not pinned.refresh() and newest.refresh()
     assert (newest.generation, newest.behind()) == (2, 0)
     assert pinned.latest(OTHER) is None and newest.latest(OTHER) is not None
-    # The one that went is open still.
+    # The removed generation is still open.
     assert pinned.latest(URL) is not None
     with pytest.raises(simkeep.IoError, match="generations/0000000001"):
         simkeep.Reader.published(to, 1)
@@ -107,7 +107,7 @@ def test_generation_lists_files_before_they_arrive(store: simkeep.Store, tmp_pat
     with simkeep.Reader.published(to, 1) as reader:
         assert (list(info.epochs), info.near_epoch) == (reader.epochs(), reader.near_epoch)
         count = reader.fingerprints(info.near_epoch)
-    # A file with a hole, of which the ends alone have arrived.
+    # A file with a hole: only its ends have arrived.
     content = (to / file.name).read_bytes()
     (alone / "files").mkdir()
     (alone / file.name).write_bytes(content[:64] + bytes(file.bytes - 4160) + content[-4096:])
@@ -129,7 +129,7 @@ def test_a_published_directory_is_read_like_a_store(store: simkeep.Store, tmp_pa
     with simkeep.Reader(to) as reader:
         assert (reader.generation, reader.incomplete) == (1, None)
         assert reader.latest(URL) is not None
-        # The next one is being carried there.
+        # The next generation is still being copied.
         (to / "generations" / "0000000002").write_bytes(b"simkgen")
         assert not reader.refresh()
         newer = reader.incomplete

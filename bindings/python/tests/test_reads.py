@@ -1,4 +1,4 @@
-"""Questions to a store, a reader and a snapshot."""
+"""Queries of a store, a reader and a snapshot."""
 
 import ctypes
 from array import array
@@ -36,7 +36,7 @@ def test_keywords_restrict_near_results(store: simkeep.Store) -> None:
     assert found(budget=timedelta(seconds=1), fingerprints=10) == ["a1", "a2", "a3"]
     assert found(limit=None) == ["a1", "a2", "a3"]
     assert not store.near(0, k=3, limit=2).complete
-    # Within the distance of the store, by default.
+    # Without `k`, the distance of the store.
     assert store.near_distance() == 3 and len(store.near(0)) == 3
 
 
@@ -116,7 +116,7 @@ def test_scans_are_lazy_ordered_and_can_be_closed(store: simkeep.Store) -> None:
     with store.scan() as scan:
         first = next(scan)
         store.forget(prefix="example")
-        # The snapshot of the scan stays.
+        # The scan keeps its snapshot.
         assert first.url == urls[0] and next(scan).url == urls[1]
     assert list(scan) == []
     scan.close()

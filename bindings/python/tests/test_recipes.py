@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md, each run as it stands there."""
+"""The recipes of docs/recipes.md, each run unchanged."""
 
 import asyncio
 import gzip
@@ -31,7 +31,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "recipes.md"
 
 
 def recipes() -> dict[str, str]:
-    """The program under each heading."""
+    """Returns the program under each heading."""
     sections = re.split(r"^## (.*)$", PAGE.read_text(), flags=re.M)
     found = {}
     for heading, section in zip(sections[1::2], sections[2::2], strict=True):
@@ -40,7 +40,7 @@ def recipes() -> dict[str, str]:
 
 
 def recipe(heading: str, changes: dict[str, str] | None = None) -> str:
-    """A program, with what a reader would change in it."""
+    """Returns a program, with the changes that a reader would make."""
     program = recipes()[heading]
     for old, new in (changes or {}).items():
         assert old in program
@@ -49,14 +49,14 @@ def recipe(heading: str, changes: dict[str, str] | None = None) -> str:
 
 
 def run(program: str) -> dict[str, Any]:
-    """Runs a program here, and returns what it has named."""
+    """Runs a program here, and returns its variables."""
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(program, PAGE.name, "exec"), names)
     return names
 
 
 def run_alone(program: str) -> str:
-    """Runs a program in a process of its own, and returns what it printed."""
+    """Runs a program in another process, and returns its output."""
     Path("recipe.py").write_text(program)
     done = subprocess.run([sys.executable, "recipe.py"], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
@@ -71,7 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def verdicts_of(store: simkeep.View) -> dict[str, list[str]]:
-    """The verdicts of each page's visits."""
+    """Returns the verdicts on each page's visits."""
     return {
         url: [entry.verdict for entry in entries if isinstance(entry, simkeep.VisitEntry)]
         for url, entries in store.histories()
@@ -90,7 +90,7 @@ def test_recipes_have_tests_and_links_resolve() -> None:
 
 
 def test_asyncio() -> None:
-    # Commits wait 0.2 seconds for company: if each of the 100 pages had its own, 20 seconds in all.
+    # Commits wait 0.2 seconds for others: separate commits of the 100 pages would take 20 seconds.
     begun = monotonic()
     names = run(recipe("asyncio", {'"crawl.simkeep")': '"crawl.simkeep", durability=0.2)'}))
     took = monotonic() - begun
@@ -124,7 +124,7 @@ def test_asyncio() -> None:
 
 @contextmanager
 def served(pages: dict[str, tuple[int, str, bytes]], asked: list[str]) -> Iterator[str]:
-    """Serves some pages: by their paths a status, a type or the place to go to, and a body."""
+    """Serves pages: by path a status, a type or a target, and a body."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -196,7 +196,7 @@ def test_crawlee(folder: Path) -> None:
         pages["/news"] = html("We are proud that nothing has happened here for a whole year.")
         del pages["/left"]
         run_alone(program)
-    # What is behind a page that is the same is not asked for.
+    # Links of an unchanged page are not followed.
     assert set(asked) == pages.keys() - {"/prices"} | {"/left"}
     with simkeep.Reader("crawl.simkeep") as reader:
         after = {url.removeprefix(site): of[-1] for url, of in verdicts_of(reader).items() if len(of) > 1}
@@ -240,7 +240,7 @@ class Archive:
             warc_headers_dict=dated(at),
         )
         if digest is not None:
-            # With its length the record is taken as it is.
+            # A record whose length is set is written unchanged.
             record.length = record.payload_length = len(body)
             record.rec_headers.replace_header("WARC-Payload-Digest", digest)
         self._digests[url, at] = self._write(record).rec_headers.get_header("WARC-Payload-Digest")
@@ -248,7 +248,7 @@ class Archive:
     def revisit(
         self, url: str, at: datetime, of: tuple[str, datetime], status: str | None = "200 OK"
     ) -> None:
-        """The same content as that of another record, or of none in this archive."""
+        """Adds a revisit of another record, or of one that is not in this archive."""
         record = self._writer.create_revisit_record(
             url,
             self._digests.get(of, "sha1:" + "A" * 32),
@@ -270,7 +270,7 @@ class Archive:
         self._write(record)
 
     def other(self, url: str, at: datetime, kind: str, content_type: str, payload: bytes) -> None:
-        """Writes a record that is not a visit."""
+        """Adds a record that is not a visit."""
         record = self._writer.create_warc_record(
             url,
             kind,
@@ -320,7 +320,7 @@ def test_warc_archives(folder: Path) -> None:
     archive.revisit(terms, AT + 5 * DAY, (terms, AT), status=None)
     archive.response(rules, AT + 5 * DAY, "404 Not Found", b"<p>gone")
     archive.response(prices, AT + 5 * DAY, "503 Service Unavailable", b"<p>sorry")
-    # Their originals are not there, or say something else.
+    # Their originals are missing, or have other content.
     archive.revisit(old, AT + 6 * DAY, ("https://example.com/lost", AT))
     archive.revisit(old, AT + 7 * DAY, (prices, AT + DAY))
 
@@ -341,7 +341,7 @@ def test_warc_archives(folder: Path) -> None:
         assert [near.url for near in russians] == [other]
         kept = list(reader.observations())
 
-    # The tool reads the same of it.
+    # The tool reads the same from it.
     tool = [sys.executable, "-m", "simkeep", "ingest", "crawl.warc.gz", "--store", "tool.simkeep"]
     subprocess.run(tool, check=True, capture_output=True)
     with simkeep.Reader("tool.simkeep") as reader:
@@ -358,21 +358,21 @@ def test_warc_archives(folder: Path) -> None:
 
 
 class Found:
-    """Pages of some hosts in a store, and what is near what: each compared with each."""
+    """Pages of some hosts in a store, and their near pages, found by comparing each with each."""
 
     def __init__(self) -> None:
         self.pages: dict[str, int] = {}
         for n in range(500):
             self._page(n % 7, mixed(n))
         for n in range(60):
-            # The last bits are lost where a fingerprint becomes a float.
+            # The last bits are lost if a fingerprint becomes a float.
             self._page(n % 5, mixed(n) ^ 1)
             self._page(n % 3, mixed(n) ^ (1 << n % 64) ^ 2)
             self._page(n % 2, mixed(n + n % 2 * 100))
         with simkeep.Store.create("crawl.simkeep") as store:
             rows = [{"url": url, "at": AT, "fingerprint": given} for url, given in self.pages.items()]
             store.load(rows)  # type: ignore[arg-type]
-            # Without fingerprints.
+            # Pages without fingerprints.
             store.observe("https://0.example/short", AT, text="Not much.")
             store.gone("https://0.example/gone", AT)
         self.pairs = [

@@ -1,4 +1,4 @@
-"""The folders of the Rust sources use those before them, in the order of lib.rs."""
+"""Each folder of the Rust sources uses only those before it, in the order of lib.rs."""
 import pathlib
 import re
 

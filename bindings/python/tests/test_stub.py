@@ -1,4 +1,4 @@
-"""The stub, which is printed from the sources."""
+"""The type stub, which is generated from the sources."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import pytest
 from simkeep import _simkeep
 
 PACKAGE = Path(__file__).parents[1]
-# What `simkeep-stub` exits with if there are no signatures in an extension.
+# The exit code of `simkeep-stub` if an extension has no signatures.
 NO_SIGNATURES = 3
 
 

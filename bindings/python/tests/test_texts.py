@@ -1,4 +1,4 @@
-"""Why a fingerprint is what it is, and how much two texts have in common."""
+"""Features of fingerprints, and the resemblance of two texts."""
 
 import copy
 import pickle
@@ -21,7 +21,7 @@ def test_a_fingerprint_is_explained_by_its_features() -> None:
     of = maker.explain("The fox and the fox, and the fox")
     assert of.fingerprint == maker.of_text("The fox and the fox, and the fox")
     first, second, third = of.heaviest
-    # Two words each: "the fox" three times, the others twice.
+    # The features are pairs of words: "the fox" occurs three times, the others twice.
     assert (first.text, first.count, first.short) == ("the fox", 3, False)
     assert first.field is None and first.frequency is None
     assert {second.text, third.text} == {"fox and", "and the"} and second.count == third.count == 2
@@ -41,7 +41,7 @@ def test_shingles_measure_common_runs_of_words() -> None:
     assert (len(a), len(b), a.common(b)) == (3, 5, 3)
     assert (a.resemblance(b), a.containment(b), b.containment(a)) == (0.6, 1, 0.6)
     assert a == simkeep.Shingles("A rose is a rose is a rose!", 4) != b
-    # 896 of 1,096 runs of five words are in both.
+    # Both texts have 896 of the 1,096 runs of five words.
     left, right = simkeep.Shingles(words(0, 1000)), simkeep.Shingles(words(100, 1100))
     assert left.resemblance(right) == 896 / 1096 and len(left) == 996
 
@@ -70,7 +70,7 @@ def test_tables_are_compared(tmp_path: Path) -> None:
     assert (same.known, same.difference) == (1, 0)
     of = df.compare(one, other)
     assert (of.common, of.first_only, of.second_only) == (one.terms, 0, other.terms - one.terms)
-    # Each is in two of two documents, and in one of two.
+    # The common terms are in both documents of the first table, and in one of two of the other.
     assert of.known == 1 and of.difference == pytest.approx(0.405465, abs=1e-6)
     assert of.idf == pytest.approx(0.693147, abs=1e-6)
     back = df.compare(other, one)

@@ -33,7 +33,7 @@ def test_exit_codes_match_the_tool(path: Path) -> None:
     ran = run("stats", "--store", str(path))
     assert (ran.returncode, ran.stdout) == (5, b"")
     assert b"simkeep: " in ran.stderr
-    # A word that is no UTF-8.
+    # An argument that is not UTF-8.
     assert subprocess.run([TOOL, "stats", "--store", b"\xff"], capture_output=True).returncode == 5
 
 

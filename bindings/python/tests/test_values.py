@@ -1,4 +1,4 @@
-"""Values: frozen, comparable, hashable, and shown as they can be written."""
+"""Values are frozen, comparable and hashable, and their `repr` is valid Python."""
 
 import copy
 import datetime

@@ -1,4 +1,4 @@
-"""Entries of histories, stored many at a time, and what else is asked of epochs and pages."""
+"""Batches of history entries, and further methods of epochs and pages."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ def test_write_batch_accepts_observations_of_another_store(store: simkeep.Store,
         outcomes = [one for one in answers if isinstance(one, simkeep.Outcome)]
         assert sorted(one.verdict for one in outcomes) == ["changed", "failed", "gone", "new", "same"]
         assert [one for one in answers if isinstance(one, simkeep.Stored)] == ["stored"] * 3
-        # All at one time, so that they share a commit.
+        # All are written at once, so they share a commit.
         assert other.sequence == len(answers) == 8
         again = other.write_batch((URL, entry) for entry in store.history(URL))
         assert {str(one.verdict) if isinstance(one, simkeep.Outcome) else one for one in again} == {"known"}

@@ -109,7 +109,7 @@ class Lag:
 
 
 class Panic(BaseException):
-    """Stands for a panic of the extension, which is not an `Exception`."""
+    """Stands for a panic of the extension, which is no `Exception`."""
 
 
 class Poisoned:

@@ -1,4 +1,4 @@
-"""A site on the loopback, which changes from one crawl to the next, and what is true of its pages."""
+"""A site on the loopback that changes between crawls, and the expected verdicts on its pages."""
 
 import gzip
 import random
@@ -24,7 +24,7 @@ KINDS = ("moved", "missing", "broken", "copy", "near", "image", "data", "away", 
 
 @cache
 def text(seed: object, charset: str = "utf-8", words: int = 120) -> list[str]:
-    """Words that only this seed gives."""
+    """Returns words that no other seed gives."""
     rng = random.Random(repr(seed))
     letters = ALPHABETS[charset]
     return ["".join(rng.choices(letters, k=rng.randint(3, 9))) for _ in range(words)]
@@ -42,9 +42,9 @@ class Page:
 
 
 class Site:
-    """Pages, by their paths. `version` says what those of `changing` are now.
+    """Pages by their paths. `version` is the current version of the pages in `changing`.
 
-    One page in ten is of another kind, from the sixth on.
+    From the sixth page on, one in ten is of another kind.
     """
 
     def __init__(self, pages: int, changing: int = 1, kinds: tuple[str, ...] = KINDS) -> None:
@@ -57,7 +57,7 @@ class Site:
         self.url = ""
 
     def paths(self) -> list[str]:
-        """All that the start page links to."""
+        """Returns the paths that the start page links to."""
         kinds = [self._kind(n) for n in range(self.pages)]
         return [f"/{kind}/{n}" for n, kind in enumerate(kinds)]
 
@@ -65,14 +65,14 @@ class Site:
         return self.kinds[n // 10 % len(self.kinds)] if n % 10 == 5 else "page"
 
     def changed(self) -> set[str]:
-        """The paths of pages that are not what they were before this version."""
+        """Returns the paths of pages that changed with this version."""
         return {path for path in self.paths() if self._version(path) and path.startswith("/page/")}
 
     def _version(self, path: str) -> int:
         return self.version if int(path.rpartition("/")[2]) in self.changing else 0
 
     def page(self, path: str, if_none_match: str | None = None) -> Page:
-        """The current response for a path."""
+        """Returns the current response for a path."""
         if path == "/":
             links = "".join(f'<a href="{link}">{n}</a> ' for n, link in enumerate(self.paths()))
             return Page(body=f"<title>Start</title>{links}".encode())
@@ -115,7 +115,7 @@ class Site:
     def _html(self, path: str, number: int) -> Page:
         charset = CHARSETS[number % 4] if number else "utf-8"
         words = text(("page", number) if number == 0 else (path, self._version(path)), charset)
-        # Half of the servers say what charset it is, the other half of the pages do.
+        # Half of the servers declare the charset; for the other half the pages do.
         named = number % 8 < 4
         kind = f"text/html; charset={charset}" if named else "text/html"
         return Page(body=html(words, "" if named else charset, charset), type=kind, gzip=number % 3 == 1)

@@ -24,7 +24,7 @@ class CrawlReport:
     log: str
 
     def stat(self, name: str) -> Any:
-        """A stat of the add-on; 0 if there is none."""
+        """Returns a stat of the add-on, or 0 if there is none."""
         return self.stats[0].get(f"simkeep/{name}", 0)
 
     @property

@@ -1,4 +1,4 @@
-"""The programs and lists on the Scrapy page."""
+"""The programs and lists of the Scrapy page."""
 
 import json
 import os

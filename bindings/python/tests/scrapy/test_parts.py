@@ -17,7 +17,7 @@ PAGE = "https://example.com/"
 
 @pytest.fixture
 def observer(tmp_path: Path) -> Iterator[Observer]:
-    """One without a thread."""
+    """Returns an observer without a thread."""
     observer = Observer.__new__(Observer)
     with simkeep.Store.create(tmp_path / "crawl.simkeep") as store:
         observer._store, observer._broken = store, None
@@ -119,7 +119,7 @@ def test_implausible_last_modified_dates_are_ignored() -> None:
 
     past, day = "Wed, 01 May 2024 00:00:00 GMT", "Thu, 02 May 2024 00:00:00 GMT"
     assert modified(past) and modified(past, past) and modified(past, day)
-    # Later than its answer (RFC 9110, section 8.8.2.1), or from before there was a web.
+    # Later than the response (RFC 9110, section 8.8.2.1), or older than the web.
     for date, sent in (
         (day, past),
         ("Fri, 01 Jan 2098 00:00:00 GMT", None),

@@ -1,4 +1,4 @@
-"""Start requests that come from what is due, other reactors, and the default place of a store."""
+"""Start requests made from due pages, other reactors, and the default path of a store."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ VERSION = tuple(map(int, scrapy.__version__.split(".")[:2]))
 
 
 def visited(store: simkeep.Store, url: str, *contents: int) -> None:
-    """Visits every ten days, the last one ten days ago, that found these contents."""
+    """Observes these contents of a page, one every ten days and the last one ten days ago."""
     now = datetime.now(UTC)
     for n, content in enumerate(contents):
         at = now - timedelta(days=10 * (len(contents) - n))
@@ -36,7 +36,7 @@ def test_spider_starts_with_the_most_valuable_pages(tmp_path: Path) -> None:
         assert set(site.asked) == {"/page/1", "/page/2"}
         assert report.stat("due") == 2 and report.stat("changed") == 2 and report.reason == "finished"
         site.asked.clear()
-        # What was visited lately is not worth it yet, and by the settings it is not due at all.
+        # The page was visited too recently to be worth a visit; with these settings it is not due at all.
         settings |= {"SIMKEEP_DUE": "20", "SIMKEEP_REVISIT_AFTER": "86400"}
         crawl(tmp_path, f"{site.url}/", settings=settings, plain=True, arguments=arguments)
         assert set(site.asked) == {"/page/3"}

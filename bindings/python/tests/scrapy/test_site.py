@@ -1,4 +1,4 @@
-"""Crawls of a site: verdicts are what is true of its pages."""
+"""Crawls of a site: the verdicts match the changes of its pages."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ GONE, FAILED = ("missing", "away"), ("broken",)
 
 
 class Crawls:
-    """Three crawls of a site, of which the second finds some pages changed, and the third comes too soon."""
+    """Three crawls of a site: some pages have changed before the second, and the third comes too early."""
 
     def __init__(self, directory: Path, site: Site) -> None:
         self.site, self.store, self.url = site, directory / "crawl.simkeep", site.url
@@ -29,7 +29,7 @@ class Crawls:
         self.asked = Counter(site.asked)
 
     def model(self, seen: str, changed: str) -> dict[str, str]:
-        """The verdicts that are right."""
+        """Returns the expected verdicts."""
         verdicts = {f"{self.url}/": seen}
         for path in self.site.paths():
             kind, number = path[1:].split("/")

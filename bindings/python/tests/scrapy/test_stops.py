@@ -1,4 +1,4 @@
-"""Stores that cannot be used, and settings that cannot be meant."""
+"""Unusable stores and invalid settings."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_store_with_external_fingerprints_is_rejected(tmp_path: Path) -> None:
 
 
 def test_store_failure_stops_the_spider(tmp_path: Path) -> None:
-    # More than are under way at a time.
+    # More pages than are requested concurrently.
     with served(Site(400)) as site:
         report = crawl(tmp_path, f"{site.url}/", settings=STORE, poison=2)
         assert sum(site.asked.values()) < 400

@@ -1,4 +1,4 @@
-"""Stores that are elsewhere, and a cache for them, made for tests."""
+"""Remote stores and a cache for them, made for tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ class There(NamedTuple):
 
 
 def published(folder: Path, name: str, pages: int = 300, start: int = 0) -> There:
-    """A store, or one more generation of it."""
+    """Publishes a new store, or one more generation of it."""
     path, to = folder / "stores" / name, folder / "there" / name
     path.parent.mkdir(exist_ok=True)
     with simkeep.Store.open(path) if path.exists() else simkeep.Store.create(path) as store:
@@ -37,12 +37,12 @@ def published(folder: Path, name: str, pages: int = 300, start: int = 0) -> Ther
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Iterator["Cache"]:
-    """One that nothing is in."""
+    """An empty cache."""
     from simkeep.spark import pinned
     from simkeep.spark.cache import Cache
 
     yield Cache(str(tmp_path / "cache"))
-    # What is open would stay so for tests to come.
+    # Open readers would stay open for later tests.
     pinned._close_idle(0)
 
 
@@ -59,7 +59,7 @@ def pages(pinned: Any) -> int:
 
 
 def kept(cache: "Cache") -> dict[str, int]:
-    """The files of stores in the cache, and their bytes."""
+    """Returns the files of stores in the cache, and their sizes."""
     root = Path(cache.folder or "")
     return {str(path.relative_to(root)): path.stat().st_size for path in root.glob("*/*s/*")}
 

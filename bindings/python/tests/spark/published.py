@@ -1,4 +1,4 @@
-"""Published stores, and a session of Spark, made for tests."""
+"""Published stores and a Spark session, made for tests."""
 
 import os
 import shutil
@@ -30,7 +30,8 @@ class Crawl(NamedTuple):
 
 
 def fingerprints(count: int, seed: int) -> Any:
-    """Such as crawls have: three of ten near another one, and some equal ones on many pages."""
+    """Returns fingerprints as crawls have them: three in ten are near another one, and some are on many
+    pages."""
     import numpy as np
 
     random = np.random.default_rng(seed)
@@ -45,14 +46,14 @@ def fingerprints(count: int, seed: int) -> Any:
 
 
 def loaded(path: Path, rows: Any) -> None:
-    """A new store with these rows."""
+    """Makes a store with these rows."""
     with simkeep.Store.create(path) as store:
         store.load(rows)
         store.seal()
 
 
 def made(folder: Path) -> Crawl:
-    """A crawl in several stores."""
+    """Makes a crawl in several stores."""
     import numpy as np
     import pyarrow as pa
 
@@ -89,18 +90,19 @@ def lacks() -> str | None:
 
 
 def session() -> "SparkSession":
-    """Spark on two processors of this machine."""
+    """Starts Spark on two processors of this machine."""
     from pyspark.sql import SparkSession
 
-    # Workers would take the first Python of the path.
+    # Workers would start the first Python in the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").appName("simkeep").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.driver.bindAddress", "127.0.0.1")
-    # What runs once or twice is not worth the time that the best code for it takes to make.
+    # Code that runs once or twice is not worth full compilation.
     builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
     interrupts = signal.getsignal(signal.SIGINT)
     made = builder.config("spark.driver.host", "127.0.0.1").getOrCreate()
-    # Spark would ask its own process first, whenever Ctrl-C comes: other tests measure how long that takes.
+    # Spark's own handler of Ctrl-C queries its process first, but other tests measure how long an interrupt
+    # takes.
     signal.signal(signal.SIGINT, interrupts)
     made.sparkContext.setLogLevel("ERROR")
     return made

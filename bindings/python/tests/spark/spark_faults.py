@@ -1,7 +1,7 @@
-"""Tasks that fail, processes that are killed, generations that come and go, and Spark Connect: the same answers.
+"""The same answers with failing tasks, killed processes, changing generations and Spark Connect.
 
-It takes some minutes, so it is run by its name: `pytest tests/spark/spark_faults.py`. For Spark Connect it needs
-`pip install "pyspark[connect]"`.
+These tests take some minutes, so they run only by name: `pytest tests/spark/spark_faults.py`. Spark
+Connect needs `pip install "pyspark[connect]"`.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ pytest.importorskip("pyarrow")
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 MASK = (1 << 64) - 1
 
 FAULTS = """
-# What Python runs first: each task fails at its first try, and each fifth kills its process.
+# What Python runs first: each task fails at its first attempt, and each fifth kills its process.
 import os
 import signal
 import zlib
@@ -90,7 +90,7 @@ else:
 
 
 def kill():
-    # An executor of this program, when some tasks have failed.
+    # Kill an executor of this program once some tasks have failed.
     while len(os.listdir(folder)) < 12:
         time.sleep(0.05)
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -131,7 +131,7 @@ with simkeep.Store.open_or_create(path) as store:
         while time.monotonic() < begun + 1 and not ended.is_set():
             at += 1000
             store.observe_batch(
-                # Pages stay near what they were, and near their neighbour.
+                # Pages stay near their earlier contents, and near their neighbour.
                 {
                     "url": f"https://{n % 97}.example/{n}",
                     "at": at,
@@ -153,7 +153,7 @@ def answers(spark: "SparkSession", paths: list[str]) -> dict[str, list[Any]]:
     with simkeep.Reader.published(paths[0]) as reader:
         queries = sorted(reader.all_fingerprints())[:2000]
     all_of = {
-        # Which pages are named of more than as many is not determined.
+        # With more hits than the limit, any of them may be returned.
         "near": stores.near(queries, 4, limit=5).where("complete"),
         "pairs": stores.pairs(3, ranges=8),
         "pages": stores.pages(columns=["store", "url", "fingerprint"]),
@@ -166,7 +166,7 @@ def answers(spark: "SparkSession", paths: list[str]) -> dict[str, list[Any]]:
 
 
 def ran(mode: str, folder: Path, crawl: Crawl) -> dict[str, list[Any]]:
-    """The answers of a session in a process of its own."""
+    """Returns the answers of a session in another process."""
     (folder / "sitecustomize.py").write_text(FAULTS)
     (folder / "tasks").mkdir()
     environment = dict(os.environ, PYSPARK_PYTHON=sys.executable)

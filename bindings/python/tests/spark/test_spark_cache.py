@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from simkeep.spark.cache import Cache
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 __all__ = ["cache", "settings"]
@@ -38,7 +38,7 @@ def test_published_files_are_fetched_once(tmp_path: Path, cache: "Cache") -> Non
         known = (reader.generation, reader.sequence, reader.near_epoch, reader.fingerprints(reader.near_epoch))
     assert (one.generation, one.sequence, one.epoch, one.fingerprints) == known
     assert (one.name, one.where) == ("w1", there.uri)
-    # Nothing is fetched until it is asked for, and then once.
+    # A file is fetched only when it is needed, and only once.
     assert cache.fetched() == 0
     assert [pages(one), pages(one)] == [300, 300]
     assert cache.fetched() == size(there)
@@ -97,7 +97,7 @@ def test_undersized_cache_answers_and_evicts_least_recently_used(tmp_path: Path,
     for number, pinned in enumerate(found):
         with pinned.asked() as reader:
             assert reader.stats().pages == 2000
-            # What is open and not asked gave way.
+            # Open but unused files were removed.
             assert sum(kept(two).values()) <= two.bytes, number
     assert two.fetched() == sum(map(size, stores))
     # The first two were removed. The least recently used goes first: now the third.
@@ -105,7 +105,7 @@ def test_undersized_cache_answers_and_evicts_least_recently_used(tmp_path: Path,
     assert pages(found[3]) + pages(found[2]) == 4000 and two.fetched() == before
     assert pages(found[0]) == 2000 and two.fetched() == before + size(stores[0])
     assert pages(found[2]) == 2000 and two.fetched() == before + size(stores[0])
-    # None fits: each is there while it is asked, and not afterwards.
+    # None fits: each is there while it is in use, and removed afterwards.
     none = cache._replace(folder=str(tmp_path / "small"), bytes=10)
     for pinned in resolved(none, *(there.uri for there in stores)):
         with pinned.asked() as reader:
@@ -130,7 +130,7 @@ def test_files_in_use_by_another_process_are_not_evicted(tmp_path: Path, cache: 
         assert pages(second) == 300
         assert {Path(path).name for path in kept(small)} == {path.name for path in one.folder.glob("*s/*")}
         reading.kill()
-    # Its lock went with it.
+    # Its lock was removed with it.
     assert pages(second) == 300
     assert kept(small) == {}
 
@@ -158,7 +158,7 @@ def test_unreferenced_files_are_evicted_first(tmp_path: Path, cache: "Cache") ->
 def test_concurrent_processes_fetch_each_file_once(tmp_path: Path, cache: "Cache") -> None:
     there = published(tmp_path, "w1", pages=2000)
     (pinned,) = resolved(cache, there.uri)
-    # All have begun when the first file comes, which takes some time.
+    # All have started when the first file arrives, which takes some time.
     script = (
         "import sys, time; from simkeep.spark import Pinned; from simkeep.spark.remote import Remote\n"
         "chunks = Remote.chunks\n"
@@ -209,7 +209,7 @@ def test_damaged_downloads_are_reported_and_discarded(tmp_path: Path, cache: "Ca
         assert f"This is of the published store {there.uri}, generation 1." in printed
         assert raised.value.file == f"files/{segment.name}"
         assert kept(cache) == {}
-    # A wrong size is visible before any task runs, and fails there.
+    # A wrong size is detected before any task runs, and fails there.
     with pytest.raises(simkeep.CorruptError, match=f"files/{segment.name} is damaged: expected {len(whole)} bytes"):
         resolved(cache, there.uri)
     segment.unlink()
@@ -449,7 +449,7 @@ def test_settings_come_from_the_spark_session(spark: "SparkSession", settings: N
     for given, count in [("12345", 12345), ("64g", 64 << 30), ("10 MB", 10 << 20), ("1TiB", 1 << 40), ("0", 0)]:
         spark.conf.set("simkeep.cache.bytes", given)
         assert Cache.of_session(spark).bytes == count
-    # spark-submit passes on no others.
+    # spark-submit passes on no other options.
     spark.conf.set("spark.simkeep.cache.bytes", "7")
     assert Cache.of_session(spark).bytes == 7
     spark.conf.unset("spark.simkeep.cache.bytes")

@@ -1,4 +1,4 @@
-"""Leaders, over all stores."""
+"""Leaders over all stores."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import simkeep
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 
@@ -42,7 +42,7 @@ def test_chain_of_leaders_is_resolved_in_rounds(spark: "SparkSession", monkeypat
     from simkeep.spark import leaders
     from simkeep.spark.leaders import led
 
-    # Each is near the next one, and ranks before it; 6 is near 1 as well.
+    # Each is near the next one and ranks before it; 6 is also near 1.
     chain = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (1, 6)]
     edges = spark.createDataFrame(chain, "first long, second long")
     wanted = [(1, 2), (1, 6), (3, 4), (5, 6)]

@@ -10,7 +10,7 @@ from published import Crawl
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 PAGE = Path(__file__).parents[4] / "docs" / "spark.md"

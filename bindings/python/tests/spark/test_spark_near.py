@@ -13,12 +13,12 @@ pa = pytest.importorskip("pyarrow")
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 
 def asked(stores: Any, queries: Any, k: int, limit: int | None) -> dict[int, tuple[list[tuple[int, str]], set[bool]]]:
-    """The hits of each query by distance and URL, and whether they are complete."""
+    """Returns the hits of each query by distance and URL, and whether they are complete."""
     found: dict[int, tuple[list[tuple[int, str]], set[bool]]] = defaultdict(lambda: ([], set()))
     for row in stores.near(queries, k=k, limit=limit).collect():
         assert ((row.query ^ row.fingerprint) & (1 << 64) - 1).bit_count() == row.distance

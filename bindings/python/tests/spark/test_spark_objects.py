@@ -1,4 +1,4 @@
-"""Stores in an object store: a server of its own on the loopback."""
+"""Stores in an object store: a server on the loopback."""
 
 import os
 import re
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from simkeep.spark.cache import Cache
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 __all__ = ["cache", "settings"]
@@ -97,7 +97,7 @@ def bucket(crawl: Crawl, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 
 def carried(crawl: Crawl, uri: str) -> None:
-    """Carries what is published into an object store."""
+    """Copies published stores into an object store."""
     from pyarrow import fs
 
     there, base = fs.FileSystem.from_uri(uri)
@@ -131,12 +131,12 @@ def test_object_store_answers_like_a_directory(
         return stores.pairs(3).toArrow().sort_by([("left", "ascending"), ("right", "ascending")])
 
     wanted = near(local), pairs(local)
-    # Cold, and then warm.
+    # First with an empty cache, then with a full one.
     assert near(stores) == wanted[0] and cache.fetched() == whole
     assert pairs(stores) == wanted[1] and cache.fetched() == whole
     again = Stores(spark, uri)
     assert near(again) == wanted[0] and cache.fetched() == whole
-    # With room for one store of four.
+    # With space for one of four stores.
     room = whole // 3
     spark.conf.set("simkeep.cache.bytes", str(room))
     small = Stores(spark, uri)

@@ -1,4 +1,4 @@
-"""Pages that several stores have, and stores that are left out."""
+"""Pages that are in several stores, and stores that are left out."""
 
 import shutil
 from pathlib import Path
@@ -14,14 +14,14 @@ pa = pytest.importorskip("pyarrow")
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 MASK = (1 << 64) - 1
 
 
 def visited(folder: Path, name: str, rows: list[tuple[str, int, int]]) -> Path:
-    """A published store with these visits: URL, time and fingerprint."""
+    """Publishes a store with these visits: URL, time and fingerprint."""
     urls, at, prints = zip(*rows, strict=True)
     times = pa.array(at, pa.timestamp("ms", "UTC"))
     loaded(folder / f"store-{name}", pa.table({"url": urls, "at": times, "fingerprint": pa.array(prints, pa.uint64())}))
@@ -30,17 +30,17 @@ def visited(folder: Path, name: str, rows: list[tuple[str, int, int]]) -> Path:
 
 
 def printed(page: simkeep.Page) -> int:
-    """The fingerprint of a page that has one."""
+    """Returns the fingerprint of a page that has one."""
     assert page.content is not None and page.content.fingerprint is not None
     return page.content.fingerprint
 
 
 @pytest.fixture
 def moved(tmp_path: Path) -> tuple[list[Path], Path]:
-    """Stores of which some pages are in two or three, and one that has only the last visit of each."""
+    """Stores that have some pages in common, and one that has only the last visit of each page."""
     random = np.random.default_rng(17)
     first = [(f"https://host-{n % 7}.example/{n}", 1000, int(random.integers(0, 1 << 20))) for n in range(300)]
-    # A third went to the second store, and some of these to the third; some back to the first.
+    # A third moved to the second store, and some of these to the third; some moved back to the first.
     second = [(url, 2000 + n, print ^ 1 << n % 40) for n, (url, _, print) in enumerate(first) if n % 3 == 0]
     third = [(url, 3000 + n, print ^ 3 << n % 40) for n, (url, _, print) in enumerate(first) if n % 12 == 0]
     first = [(url, 9000 if n % 24 == 0 else at, print) for n, (url, at, print) in enumerate(first)]
@@ -93,7 +93,8 @@ def test_newest_overlap_option_keeps_the_last_visit(
                 matches = whole.near(query, 3, limit=limit)
                 hits = found_of[query]
                 assert [near.distance for near in matches] == sorted(hit.distance for hit in hits)
-                # A complete answer may be reported as incomplete: nothing beyond the limit is looked up.
+                # A complete answer may be reported as incomplete, because nothing beyond the limit is
+                # looked up.
                 assert all(matches.complete or not hit.complete for hit in hits)
                 if matches.complete:
                     assert {near.url for near in matches} == {hit.url for hit in hits}

@@ -14,12 +14,12 @@ pa = pytest.importorskip("pyarrow")
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 
 def joined(fingerprints: Any, k: int) -> Any:
-    """The pairs of different fingerprints, by the join that knows of no store."""
+    """Returns the pairs of different fingerprints by a join that knows no stores."""
     different = np.unique(fingerprints)
     pairs = pa.RecordBatchReader.from_stream(simkeep.join(different, k).batches(signed=True)).read_all()
     found = np.stack([pairs["left_fingerprint"], pairs["right_fingerprint"], pairs["distance"]], axis=1)
@@ -65,7 +65,7 @@ def test_pairs_are_exact_for_biased_and_repeated_fingerprints(
     wanted = joined(biased, 3)
     for ranges in (None, 1, 64):
         assert np.array_equal(sorted_pairs(stores.pairs(3, ranges=ranges)), wanted)
-    # One value of one part is more than a task may have.
+    # One value of one part exceeds what a task may have.
     monkeypatch.setattr(module, "_TASK_BYTES_MAX", 8 * 1500)
     assert np.array_equal(sorted_pairs(stores.pairs(3, ranges=2)), wanted)
 
@@ -85,7 +85,7 @@ def test_pairs_are_limited_per_fingerprint(spark: "SparkSession", tmp_path: Path
     from simkeep.spark import Stores
 
     random = np.random.default_rng(13)
-    # A star, a crowd, and pairs: some have more neighbours than others.
+    # A star, a dense group, and pairs: some have more neighbours than others.
     star = np.uint64(0xABCD << 48) ^ np.append(np.uint64(0), np.uint64(1) << np.arange(40, dtype=np.uint64))
     crowd = np.uint64(0xFF00FF << 40) ^ random.integers(0, 64, 40, dtype=np.uint64)
     lone = random.integers(0, 1 << 64, 500, dtype=np.uint64)
@@ -120,7 +120,7 @@ def test_pairs_with_new_fingerprints_match_the_join(spark: "SparkSession", crawl
     from simkeep.spark import Stores
 
     stores = Stores(spark, crawl.paths)
-    # Some that pages have, and some that no page has.
+    # Some fingerprints of pages, and some that no page has.
     new = np.concatenate([crawl.fingerprints[::200], crawl.fingerprints[1::400] ^ np.uint64(1 << 40)])
     all_of = joined(np.concatenate([crawl.fingerprints, new]), 3)
     have = np.isin(all_of[:, :2], np.unique(crawl.fingerprints).view(np.int64))

@@ -1,4 +1,4 @@
-"""Which generations are asked, and what is wrong with paths."""
+"""Which generations are queried, and errors in paths."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ import simkeep
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 
@@ -80,13 +80,13 @@ def test_overlaps_list_pages_in_two_stores(spark: "SparkSession", tmp_path: Path
     stores = Stores(spark, paths)
     (row,) = stores.overlaps().collect()
     assert (row.url, row.stores) == ("https://example.com/y", ["wa", "wb"])
-    # A page is no copy of itself.
+    # A page is not listed as its own copy.
     copies = stores.copies().collect()
     assert sorted((row.url, row.store, row.pages) for row in copies) == [
         ("https://example.com/x", "wa", 2),
         ("https://example.com/z", "wb", 2),
     ]
-    # Each of them counts.
+    # Each path counts.
     assert sorted(row.store for row in stores.near([0xFF]).collect()) == ["wa", "wa", "wb", "wb"]
 
 
@@ -154,7 +154,7 @@ def test_a_damaged_file_is_named_with_its_store_and_generation(spark: "SparkSess
     os.chmod(segment, 0o600)
     for at in range(4096, len(content), 64):
         content[at] ^= 0x10
-    # The file that the store has is the same one, so another one takes its place.
+    # The store has a link to the same file, so replace it.
     segment.unlink()
     segment.write_bytes(content)
     for asked in (lambda: stores.pages().collect(), lambda: stores.pairs(0).count(), lambda: stores.clusters(3)):

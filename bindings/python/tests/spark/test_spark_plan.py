@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 pytest.importorskip("numpy")
 pytest.importorskip("pyspark")
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 
@@ -23,7 +23,7 @@ def test_plan_states_method_reason_and_cost(spark: "SparkSession", crawl: Crawl)
     stores = Stores(spark, crawl.paths, tasks=8)
     count = sum(store.fingerprints for store in stores.pinned)
     pairs = stores.plan("pairs", 3)
-    # Few fingerprints are not counted first; many are, and so are read twice.
+    # A few fingerprints are not counted first; many are, so they are read twice.
     assert pairs.exchanged_bytes == 32 * count and pairs.tasks == 4 + 4 and "to every task" in pairs.why
     assert stores.plan("pairs", 3, ranges=64).tasks == 2 * 4 + 64
     assert "a task for each" in stores.plan("pairs", 3, ranges=64).why
@@ -52,7 +52,7 @@ def test_small_work_uses_few_tasks(spark: "SparkSession", crawl: Crawl) -> None:
     assert together([1, 1, 1, 9, 1, 1], 3, 2) == [3, 1, 2]
     assert together([0, 0], 100, 8) == [2]
     assert together([], 100, 8) == []
-    # As many as there are tasks, and none much larger than others.
+    # As many groups as tasks, and none much larger than the others.
     assert together([9, 11, 10, 9, 11], 100, 5) == [1, 1, 1, 1, 1]
     assert together([10, 11, 9, 10], 100, 2) == [2, 2]
     few = Stores(spark, crawl.paths, tasks=2)
@@ -61,10 +61,10 @@ def test_small_work_uses_few_tasks(spark: "SparkSession", crawl: Crawl) -> None:
     assert few.plan("near", queries=1000).tasks == 2 + 2
     # Beyond 4 million queries, each 4 million are a job.
     assert plan("near", [100] * 4, queries=6_000_000, tasks=8).tasks == 20 + 8
-    # A wide distance takes longer than counts would.
+    # A wide distance takes longer than counting would suggest.
     assert plan("pairs", [25_000] * 4, 3, tasks=200).tasks == 4 + 4
     assert plan("pairs", [25_000] * 4, 10, tasks=200).tasks == 4 + 4 + 200
-    # What is large has a task for each store, and each part.
+    # Large stores have a task for each store and each part.
     assert plan("pairs", [10_000_000] * 4, tasks=2).tasks == 2 * 4 + 20
 
 

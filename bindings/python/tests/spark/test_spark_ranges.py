@@ -1,4 +1,4 @@
-"""Hosts of URLs, and where in SURT order the pages stand that filters want."""
+"""Hosts of URLs, and the ranges of SURT order that filters need."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
@@ -47,7 +47,7 @@ URLS = st.one_of(
 
 
 def within(url: str, ranges: Any) -> int:
-    """In how many of the ranges a URL is."""
+    """Returns how many of the ranges contain a URL."""
     place = simkeep.surt_key(url), url.encode()
     found = 0
     for start, end in ranges:
@@ -105,7 +105,7 @@ def test_host_column_agrees_with_surt_order(urls: list[str]) -> None:
         if name is None:
             assert begins[0] == 0xFF
         else:
-            # With a user and a port, since a host may be empty or have colons; behind [::1]. there is no port.
+            # With a user and a port, since a host may be empty or have colons. `[::1].` takes no port.
             other = f"x://u@{name}./" if name.startswith("[") else f"x://u@{name}.:1/"
             assert simkeep.surt_key(other).partition(b"\x01")[0] == begins
             assert simkeep.route(other, 97) == simkeep.route(url, 97)

@@ -1,4 +1,4 @@
-"""Tables as a data source, and what narrows them."""
+"""Tables as a data source, and the filters that narrow them."""
 
 import os
 import traceback
@@ -17,7 +17,7 @@ pa = pytest.importorskip("pyarrow")
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 BEGIN = datetime(2024, 3, 9, 23, 30, tzinfo=UTC)
@@ -26,7 +26,7 @@ PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 class Small(NamedTuple):
-    """Two stores of some pages of every kind."""
+    """Two stores with some pages of every kind."""
 
     paths: list[Path]
     visits: int
@@ -145,7 +145,7 @@ WHERE: list[tuple[str, list[tuple[str, str, Any]]]] = [
 
 
 def read(small: Small, table: str, *filters: tuple[str, str, Any]) -> list[str]:
-    """The URLs that tasks read from a table, without Spark."""
+    """Returns the URLs that tasks read from a table, without Spark."""
     from simkeep.spark.filters import checked
     from simkeep.spark.pinned import pinned
     from simkeep.spark.source import TableReader
@@ -158,7 +158,7 @@ def read(small: Small, table: str, *filters: tuple[str, str, Any]) -> list[str]:
 
 
 def held(frame: "DataFrame", conditions: list[str]) -> list[list[str]]:
-    """For which rows each condition holds, as Spark has it: their URLs."""
+    """Returns the URLs of the rows for which each condition holds according to Spark."""
     rows = frame.selectExpr("url", *(f"({of}) as c{n}" for n, of in enumerate(conditions))).collect()
     return [sorted(row.url for row in rows if row[n + 1]) for n in range(len(conditions))]
 
@@ -206,7 +206,7 @@ def test_narrow_filters_read_few_ranges(crawl: Crawl, monkeypatch: pytest.Monkey
     stores = pinned(crawl.paths, "latest", None)
 
     def ranges(*filters: tuple[str, str, Any], tasks: int = 2, under: str | None = None) -> tuple[int, int]:
-        """How many pages are read, and in how many tasks."""
+        """Returns how many pages are read, and by how many tasks."""
         reader = TableReader("pages", stores, ["url"], checked(filters, COLUMNS), under, tasks)
         parts = [part.value for part in reader.partitions() if part.value]
         pages = 0
@@ -232,7 +232,7 @@ def test_narrow_filters_read_few_ranges(crawl: Crawl, monkeypatch: pytest.Monkey
     hosts = [f"host-{n}.example" for n in range(97)]
     assert ranges(("host", "in", hosts))[0] == ranges(("url", "starts with", "https://host-"))[0] == every
     assert 5 <= ranges(("host", "in", hosts), tasks=4)[1] <= 8 + STORES
-    # Several tasks read the pages of a large host, even if they are in one store.
+    # Several tasks read the pages of a large host, even if all are in one store.
     monkeypatch.setattr(source, "_FEW", of_host)
     assert ranges(("host", "=", "host-3.example"), tasks=4) == (of_host, 4 - 1 + 6)
     assert ranges(("url", "starts with", "https://host-3.example/"), tasks=4) == (of_host, 4 - 1 + 6)
@@ -318,7 +318,7 @@ def test_damage_is_reported_with_store_and_generation(
     for at in range(4096, len(whole), 64):
         damaged[at] ^= 0x10
     segment.unlink()
-    # By one task, there is nothing to split; by several, that fails before any of them runs.
+    # One task has nothing to split; with several, the query fails before any of them runs.
     for tasks in ("1", "64"):
         segment.write_bytes(whole)
         table = loaded(spark, [tmp_path / "w"], tasks=tasks)
@@ -333,7 +333,7 @@ def test_damage_is_reported_with_store_and_generation(
 
 @pytest.fixture
 def pushing(spark: "SparkSession") -> Iterator[None]:
-    """Spark that offers its filters, if it is one that does."""
+    """Spark with filter pushdown, if this version offers it."""
     spark.conf.set(PUSHDOWN, "true")
     yield
     spark.conf.unset(PUSHDOWN)
@@ -384,7 +384,7 @@ def test_pushed_down_filters_narrow_the_read(small: Small) -> None:
 
 @pytest.mark.usefixtures("pushing")
 def test_spark_still_mixes_up_filters_of_two_reads(spark: "SparkSession", small: Small) -> None:
-    """If this fails, Spark has mended it: tables can take its filters by default from this version on."""
+    """If this fails, Spark has fixed it: from this version on, tables can take its filters by default."""
     from pyspark import __version__
 
     if __version__.startswith("4.0."):

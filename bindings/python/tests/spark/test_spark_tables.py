@@ -11,7 +11,7 @@ import simkeep
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark leaves sockets to the garbage collector, and warns of versions to come.
+# Spark leaves sockets to the garbage collector, and warns of future versions.
 pytestmark = pytest.mark.filterwarnings("default")
 
 

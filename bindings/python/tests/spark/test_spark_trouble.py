@@ -49,7 +49,7 @@ def test_damage_found_while_streaming_triggers_a_refetch(tmp_path: Path, cache: 
         except simkeep.CorruptError:
             assert not copy.exists()
         else:
-            # What it has damaged was not needed.
+            # The damaged file was not needed.
             copy.unlink()
             pinned._close_idle(0)
     assert by_stream
@@ -128,7 +128,7 @@ def test_workers_with_wrong_or_missing_simkeep_fail_before_tasks_start(
     from simkeep.spark import Stores, checks
 
     there = published(tmp_path, "w1")
-    # What was found when another test asked is forgotten.
+    # Forget the checks of other tests.
     monkeypatch.setattr(checks, "_SOUND", WeakSet())
     here = simkeep.__version__
     with monkeypatch.context() as patched:
