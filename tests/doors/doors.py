@@ -1,6 +1,6 @@
-"""Tries one store that is written by the program of docs/crawl.md, `ingest`, Python, Scrapy and C, in turn.
+"""Tests one store that the program of docs/crawl.md, `ingest`, Python, Scrapy and C write in turn.
 
-usage: doors.py CRAWL TOOL C, three programs: tests/doors/run makes them, and says what is tried.
+usage: doors.py CRAWL TOOL C, three programs: tests/doors/run builds them, and describes the test.
 """
 
 import json
@@ -33,7 +33,7 @@ Visits = list[tuple[str, str]]
 
 
 class Answer(NamedTuple):
-    """What is said of a visit."""
+    """The answer to a visit."""
 
     url: str
     verdict: str
@@ -47,7 +47,7 @@ def run(*words: str, given: str | None = None, folder: Path | None = None) -> st
 
 
 def answers(printed: str) -> list[Answer]:
-    """What lines of a URL, a verdict and URLs of other pages say."""
+    """Parses lines of a URL, a verdict and URLs of other pages."""
     parts = [line.split("\t") for line in printed.splitlines()]
     return [Answer(url, verdict, set(others)) for url, verdict, *others in parts]
 
@@ -55,7 +55,7 @@ def answers(printed: str) -> list[Answer]:
 def by_ingest(store: Path, visits: Visits) -> list[Answer]:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     lines = "".join(json.dumps({"url": url, "t": now, "text": text}) + "\n" for url, text in visits)
-    # One after the other, as elsewhere: each visit sees the one before it.
+    # One after the other, as in the other programs: each visit sees the one before it.
     printed = run(TOOL, "ingest", "-", "--outcomes", "--group-size", "1", "--store", str(store), given=lines)
     said = []
     for line in printed.splitlines():
@@ -94,22 +94,22 @@ DOORS: dict[str, Callable[[Path, Visits], list[Answer]]] = {
 
 
 def own(door: str, page: str) -> str:
-    """A page that only this door visits."""
+    """Returns a page that only this program visits."""
     return f"https://{door}.example/{page}"
 
 
 class Trial:
-    """A store, and what is in it by now."""
+    """A store, and the visits in it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # As that program names it.
+        # The name in the program of docs/crawl.md.
         self.store = folder / "crawl.simkeep"
         self.terms = 0
         self.doors: list[str] = []
 
     def own(self, page: str) -> set[str]:
-        """The pages of this name that doors have visited."""
+        """Returns the pages of this name that programs have visited."""
         return {own(door, page) for door in self.doors}
 
     def crawl(self) -> None:
@@ -117,19 +117,19 @@ class Trial:
         said = run(CRAWL, folder=self.folder).splitlines()
         verdict, *others, visits, current = said
         assert verdict == ("unchanged" if self.terms else "never seen before"), said
-        # Whichever door they came by.
+        # Whichever program observed them.
         assert set(others) == {f"0 bits away from {page}" for page in self.own("terms")}, said
         self.terms += 1
         assert visits == f"visits so far: {self.terms}" and "was current then" in current, said
 
     def visit(self, door: str) -> None:
-        """Has a door visit pages that others visit too, and pages of its own that are near theirs."""
+        """Lets a program visit pages that others visit too, and pages of its own that are near theirs."""
         before, copies = len(self.doors), self.own("terms")
         visits = [
             (TERMS, TEXT),
             # Another spelling of the same words.
             (own(door, "terms"), TEXT.upper().replace(".", "!")),
-            # All words but one are those of other doors.
+            # All words but one are those of the other programs.
             (own(door, "rules"), RULES.replace("rule31 ", f"rule31{door} ")),
             (OFFER, OFFERS[before % 2]),
         ]
@@ -149,12 +149,12 @@ class Trial:
         return [json.loads(line) for line in printed.splitlines()]
 
     def check(self) -> None:
-        """What the tool says of all that all doors brought."""
+        """Checks what the tool says about the visits of all programs."""
         epochs = self.asked("epoch", "list")
         assert [epoch["epoch"] for epoch in epochs] == [EPOCH], epochs
         (summary, *dropped, _) = self.asked("dedup")
         assert (summary["pages"], summary["without_fingerprint"]) == (2 * len(self.doors) + 2, 0), summary
-        # Which of the terms stays depends on whose digest they had last.
+        # Which page of the terms is kept depends on the program that visited them last, by its digest.
         pairs = {page["url"]: page["kept"] for page in dropped}
         terms, rules = self.own("terms") | {TERMS}, self.own("rules")
         (stays,), first = terms - set(pairs), own(self.doors[0], "rules")
@@ -182,7 +182,7 @@ def main() -> None:
                     trial.crawl()
                 else:
                     trial.visit(door)
-            # Once more, after all others.
+            # Run the first program once more, after all others.
             trial.crawl()
             trial.check()
         print(" -> ".join(order), flush=True)

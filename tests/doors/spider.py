@@ -35,7 +35,7 @@ class Visits(scrapy.Spider):
         outcome = response.meta["simkeep"]
         others = [other.url for other in (*outcome.copies, *outcome.near)]
         print(response.url, outcome.verdict, *others, sep="\t", flush=True)
-        # One after the other, as elsewhere: each visit sees the one before it.
+        # One after the other, as in the other programs: each visit sees the one before it.
         yield from (scrapy.Request(url) for url in islice(self.urls, 1))
 
 
