@@ -42,7 +42,7 @@ const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_pages",
         label: "state",
-        help: "Pages that are known: with a content in force, gone, or never seen with any content.",
+        help: "Known pages, by state: with current content, gone, or never seen with content.",
         values: |facts| {
             let Overview { in_force, gone, never, .. } = facts.overview;
             let states = [("in_force", in_force), ("gone", gone), ("never", never)];
@@ -52,19 +52,19 @@ const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_visits",
         label: "",
-        help: "Visits that are known.",
+        help: "Known visits.",
         values: |facts| only(facts.overview.visits),
     },
     Gauge {
         name: "simkeep_unsealed_visits",
         label: "",
-        help: "Visits that are in the journal, and in no segment yet.",
+        help: "Visits in the journal that are not in a segment yet.",
         values: |facts| only(facts.stats.unsealed_visits),
     },
     Gauge {
         name: "simkeep_newest_visit_timestamp_seconds",
         label: "",
-        help: "No visit was later, in seconds since 1970: by what the crawler said of it.",
+        help: "Upper bound of the visit times that the crawler reported, in seconds since 1970.",
         values: |facts| {
             #[expect(clippy::cast_precision_loss, reason = "seconds are fewer")]
             let seconds = |milliseconds: i64| milliseconds as f64 / 1000.0;
@@ -85,7 +85,7 @@ const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_behind_operations",
         label: "",
-        help: "Operations that a process at work has acknowledged since.",
+        help: "Acknowledged operations after the last operation that was read.",
         values: |facts| only(facts.behind),
     },
     Gauge {
@@ -97,7 +97,7 @@ const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_size_bytes",
         label: "what",
-        help: "How large the store is, by what the bytes are for.",
+        help: "Size of the store, by the use of the bytes.",
         values: |facts| {
             let spaces = facts.overview.space.iter();
             let spaces = spaces.map(|space| (space.of.name().replace(' ', "_"), space.bytes));
@@ -108,8 +108,8 @@ const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_superseded_ratio",
         label: "",
-        help: "About how much of the records of pages newer ones go on with: what a merge of all would do \
-               away with.",
+        help: "Approximate ratio of page records that newer records replace; a merge of all \
+               segments would free them.",
         values: |facts| {
             let segments = &facts.overview.segments;
             let all: f64 = segments.iter().map(|segment| number(segment.pages)).sum();
@@ -120,19 +120,19 @@ const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_fingerprints",
         label: "",
-        help: "Different fingerprints, counted once for each epoch and for each segment that has them.",
+        help: "Different fingerprints, counted once for each epoch and each segment.",
         values: |facts| only(facts.overview.fingerprints),
     },
     Gauge {
         name: "simkeep_commonest_fingerprint_pages",
         label: "",
-        help: "The most pages that one fingerprint is or was on, in one segment.",
+        help: "The number of pages that have or had the most frequent fingerprint of a segment.",
         values: |facts| only(facts.overview.commonest_pages),
     },
     Gauge {
         name: "simkeep_epochs",
         label: "",
-        help: "Epochs, those that have ended included.",
+        help: "Epochs, including ended ones.",
         values: |facts| only(facts.stats.epochs.len() as u64),
     },
     Gauge {
