@@ -27,13 +27,13 @@ use crate::progress::{Progress, Stage};
 pub struct Compacted {
     /// The merge.
     pub merged: Merged,
-    /// Bytes of the segments before.
+    /// Bytes of the segments before the compaction.
     pub segment_bytes_before: u64,
-    /// Bytes of the segments now.
+    /// Bytes of the segments after the compaction.
     pub segment_bytes: u64,
-    /// Bytes of the catalog before, with the journal.
+    /// Bytes of the catalog before the compaction, including the journal.
     pub catalog_bytes_before: u64,
-    /// Bytes of the catalog now.
+    /// Bytes of the catalog after the compaction.
     pub catalog_bytes: u64,
 }
 
@@ -54,7 +54,7 @@ impl Store {
     ///
     /// Costs reading and writing the whole store, and temporarily as much free space as its size.
     /// The gain can be [estimated](crate::inspect::Compaction::of) before. An idle store does most
-    /// of this by itself.
+    /// of this compaction by itself.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -74,9 +74,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if there is not enough space; nothing is written then. If the disk becomes
-    /// full later, the store is as large as before, or partly compacted. [`Error::Cancelled`] and
-    /// the other errors of [`merge`](Store::merge).
+    /// [`Error::Io`] if there is not enough space; nothing is written in this case. If the disk
+    /// becomes full later, the store is as large as before, or partly compacted.
+    /// [`Error::Cancelled`] and the other errors of [`merge`](Store::merge).
     pub fn compact(&self, progress: &Progress) -> Result<Compacted> {
         self.change(|db| compact(db, progress))
     }
@@ -102,7 +102,7 @@ fn compact(db: &Db, progress: &Progress) -> Result<Compacted> {
     }
     sealer.seal_all()?;
     let merged = compactor.merge_all(progress, &|| false)?;
-    // Files that no list names are not promised to readers in other processes.
+    // Readers in other processes have no claim on files that no list names.
     publisher.release_all();
     let synced = core.disk.sync_dir(Dir::Segments);
     synced.map_err(|e| core.poison(Error::io("sync the directory of", "segments", e)))?;

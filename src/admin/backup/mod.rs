@@ -1,9 +1,9 @@
 //! Backups: copies of a store in a second directory, even while a writer has it open.
 //!
-//! The contents of one commit of the catalog are read, as readers do it during writes, or by the
-//! writer itself between two commits. The files that the commit lists are opened, and linked or
-//! copied ([`copy`](super::copy)). A new catalog is written next to them, everything is checked,
-//! and then the catalog is renamed to its final name ([`target`]).
+//! A backup reads the contents of one commit of the catalog, as readers do it during writes, or as
+//! the writer itself does it between two commits. The files that the commit lists are opened, and
+//! linked or copied ([`copy`](super::copy)). A new catalog is written next to the files, everything
+//! is checked, and then the catalog is renamed to its final name ([`target`]).
 
 mod target;
 
@@ -24,21 +24,21 @@ use crate::progress::{Progress, Stage};
 
 /// Backs up the store in a directory to another directory, which can be opened like any store.
 ///
-/// It writes nothing to the store, and works while another process writes to it. The backup is one
-/// committed state, not older than this call. The process that has the store open calls
-/// [`Store::backup`] instead.
+/// The backup writes nothing to the store, and works while another process writes to the store. The
+/// backup is one committed state, not older than this call. The process that has the store open
+/// calls [`Store::backup`] instead.
 ///
-/// Segments and tables are linked if the file system supports it, and else copied. Links take
+/// Segments and tables are linked if the file system supports links, and else copied. Links take
 /// neither space nor time, but a link is the same file: disk damage affects both the store and the
 /// backup. To survive a disk failure, put the backup on another disk, or
-/// [copy](BackupOptions::copy) it.
+/// [copy](BackupOptions::copy) the files.
 ///
 /// The target directory is new or empty, or contains an earlier backup of this store that was never
-/// written to. In the latter case only new and damaged files are linked or copied, and files that
-/// the store no longer has are removed at the end.
+/// written to. If the directory contains an earlier backup, only new and damaged files are linked
+/// or copied, and files that the store no longer has are removed at the end.
 ///
-/// The whole backup is read and checked before it counts. So the cost is a read of all files, and
-/// of the segments twice, plus the copies and some syncs.
+/// The whole backup is read and checked before it replaces an earlier backup. So the cost is a read
+/// of all files, a second read of the segments, the copies and some syncs.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -57,15 +57,15 @@ use crate::progress::{Progress, Stage};
 /// # Errors
 ///
 /// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
-/// [`Error::Locked`] if its writer committed too fast to read a state within a minute. For the
-/// target: [`Error::NotAStore`] if it contains something else or lies in a store,
-/// [`Error::NotABackup`] if it contains another store, or one that was written to,
-/// [`Error::Locked`] if another process writes to it. [`Error::Corrupt`] if anything in the backup
-/// is damaged, [`Error::Cancelled`], [`Error::Io`].
+/// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
+/// target: [`Error::NotAStore`] if the directory contains something else or lies in a store,
+/// [`Error::NotABackup`] if the directory contains a backup of another store, or a backup that was
+/// written to, [`Error::Locked`] if another process writes to the directory. [`Error::Corrupt`] if
+/// anything in the backup is damaged, [`Error::Cancelled`], [`Error::Io`].
 ///
-/// After an error, an earlier backup is unchanged, and of a new one at most an empty directory
-/// remains. If the last sync fails, the new backup may be complete nevertheless. If the process is
-/// killed or the power fails, an earlier backup is unchanged or updated, and a new one is
+/// After an error, an earlier backup is unchanged, and a new backup leaves at most an empty
+/// directory. If the last sync fails, the new backup may be complete nevertheless. If the process
+/// is killed or the power fails, an earlier backup is unchanged or updated, and a new backup is
 /// [unfinished](Error::Unfinished); the next run starts over.
 pub fn backup(
     from: impl Into<Location>,
@@ -107,7 +107,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`backup`](crate::backup::backup()), and of [`flush`](Store::flush).
+    /// The errors of [`backup`](crate::backup::backup()) and of [`flush`](Store::flush).
     pub fn backup(&self, to: impl Into<Location>, options: BackupOptions) -> Result<BackedUp> {
         let to = to.into();
         require_apart(&to, None)?;
@@ -137,7 +137,7 @@ fn backup_disk(
     Ok(done)
 }
 
-/// Performs all steps but the last.
+/// Performs all steps of a backup except [`Target::finish`].
 fn make(
     from: &Arc<dyn Disk>,
     source: &Source,
@@ -160,7 +160,7 @@ fn make(
         checked = check()?;
     }
     let verified = checked.sound().map_err(|e| match e {
-        // Distinguishes it from the file of the same name in the store.
+        // Distinguishes the file from the file of the same name in the store.
         Error::Corrupt(flaw) => {
             let file = format!("{}/{}", to.location(), flaw.file);
             Error::Corrupt(Corruption { file, ..flaw })
@@ -183,8 +183,8 @@ settings! {
     /// ```
     pub struct BackupOptions {
         /// Whether to copy files instead of linking them. Default: no. A link takes neither space
-        /// nor time, but it is the same file: disk damage affects both the store and the backup.
-        /// Links of an earlier run stay links.
+        /// nor time, but a link is the same file: disk damage affects both the store and the
+        /// backup. Links of an earlier run stay links.
         pub copy: bool = false,
         /// Reports progress and allows cancellation: first in bytes of files that are linked,
         /// copied or kept, then in bytes checked. Default: a progress that nobody reads.
@@ -198,11 +198,12 @@ settings! {
 pub struct BackedUp {
     /// The last operation in the backup.
     pub sequence: u64,
-    /// The number of its pages, all of which were checked.
+    /// The number of pages in the backup, all of which were checked.
     pub pages: u64,
-    /// The number of its visits.
+    /// The number of visits in the backup.
     pub visits: u64,
-    /// The last operation in the earlier backup that this one replaced; `None` if there was none.
+    /// The last operation in the earlier backup that this backup replaced; `None` if there was
+    /// none.
     pub earlier: Option<u64>,
     /// Files that are links to files of the store.
     pub linked: FileCount,
@@ -220,7 +221,7 @@ pub struct BackedUp {
 }
 
 impl BackedUp {
-    /// Bytes written: of the catalog, and of copied files.
+    /// The number of bytes written: the catalog and the copied files.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.copied.bytes + self.catalog_bytes

@@ -1,9 +1,9 @@
 //! The target directory of a backup: empty, or with an earlier backup of the same store.
 //!
-//! A first run starts with a catalog that marks the store as unfinished. It lists no files, and is
-//! replaced at the end. A later run adds files that the earlier catalog does not list, and removes
-//! others when the new catalog is durable. So at any moment, the files that the catalog lists
-//! exist.
+//! A first run starts with a catalog that marks the store as unfinished. That catalog lists no
+//! files, and is replaced at the end. A later run adds files that the earlier catalog does not
+//! list, and removes obsolete files when the new catalog is durable. So at any moment, the files
+//! that the catalog lists exist.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Locks a directory for a backup of a store with these contents.
+    /// Locks a directory for a backup of a store with the contents `newest`.
     pub(super) fn take(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Target> {
         let (locks, earlier) = match open::require_empty(disk) {
             Err(Error::StoreExists { .. }) => {
@@ -51,8 +51,8 @@ impl Target {
         }
     }
 
-    /// Makes this directory a backup with these contents of the catalog. Returns the number of
-    /// removed files of the earlier backup.
+    /// Makes this directory a backup with `contents` as the contents of its catalog. Returns the
+    /// number of removed files of the earlier backup.
     pub(super) fn finish(mut self, whole: Whole, contents: &Contents) -> Result<u64> {
         self.locks.follow(whole.finish(&*self.disk)?);
         let removed = self.remove_unlisted(contents)?;
@@ -76,14 +76,15 @@ impl Target {
 ///
 /// # Errors
 ///
-/// [`Error::NotABackup`] if it is not a backup, or not of the store with the contents `newest`.
+/// [`Error::NotABackup`] if the directory is not a backup, or is a backup of another store than the
+/// store with the contents `newest`.
 fn earlier(disk: &Arc<dyn Disk>, newest: &Contents) -> Result<Contents> {
     let not = |why: String| Err(Error::NotABackup { location: disk.location(), why });
     let contents = Catalog::read_on(&**disk)?;
     open::require_finished(disk, &contents)?;
     let (here, there) = (State::from(&contents), State::from(newest));
     let why = here.why_not_earlier(&there);
-    // Every writer leaves one or the other, and a backup has neither.
+    // Every writer leaves a `SNAPSHOT` or a mark, and a backup has neither.
     let root = disk.list(Dir::Root).map_err(|e| Error::io("list", disk.location(), e))?;
     let is_published =
         root.iter().any(|entry| Name::parse(Dir::Root, entry) == Some(Name::Snapshot));

@@ -10,9 +10,9 @@ pub(crate) struct State<'a> {
     url_seed: u64,
     /// The last operation.
     sequence: u64,
-    /// The number of changes of its lists.
+    /// The number of changes of the store's lists of files.
     changes: u64,
-    /// An upper bound (exclusive) of its segment numbers.
+    /// An exclusive upper bound of the store's segment numbers.
     next_segment: u64,
     segments: &'a [SegmentRow],
     epochs: &'a [EpochInfo],
@@ -49,12 +49,13 @@ impl<'a> From<&'a Published> for State<'a> {
 }
 
 impl State<'_> {
-    /// Whether both belong to one store, or to copies of it.
+    /// Whether both states belong to one store, or to copies of one store.
     pub(crate) fn is_of_one_store(&self, other: &State<'_>) -> bool {
         (self.store, self.url_seed) == (other.store, other.url_seed)
     }
 
-    /// Why this is not an earlier state of a store in the state `of`; `None` if it may be one.
+    /// The reason why this state is not an earlier state of a store in the state `of`; `None` if it
+    /// may be one.
     ///
     /// Diverged copies of a store are recognized by segments of equal number and different content,
     /// unless merges have hidden them.
@@ -87,13 +88,13 @@ impl State<'_> {
         (!is_prefix).then(|| "its epochs differ from the store's".to_owned())
     }
 
-    /// Whether there is a different segment of the same number.
+    /// Whether this state lists a different segment of the same number.
     fn has_other(&self, row: &SegmentRow) -> bool {
         self.segments.iter().any(|listed| listed.id == row.id && listed != row)
     }
 
-    /// Whether one segment has all operations of another: merges combine operations, and never
-    /// split them.
+    /// Whether a segment of this state has all operations of the segment `row`: merges combine
+    /// operations, and never split them.
     fn covers(&self, row: &SegmentRow) -> bool {
         self.segments.iter().any(|listed| {
             listed.first_sequence <= row.first_sequence && row.last_sequence <= listed.last_sequence

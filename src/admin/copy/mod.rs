@@ -1,8 +1,8 @@
 //! The common part of backups and generations: copying the files of one state of a store to another
 //! directory.
 //!
-//! A commit of the catalog lists the files, which are opened ([`source`]). They are linked or
-//! copied ([`placed`]), if the directory contains an earlier state of the store ([`earlier`]).
+//! A commit of the catalog lists the files. They are opened ([`source`]), and linked or copied
+//! ([`placed`]), if the directory contains an earlier state of the store ([`earlier`]).
 
 mod earlier;
 mod placed;
@@ -18,7 +18,7 @@ pub(crate) use source::{Source, newest};
 pub struct FileCount {
     /// The number of files.
     pub files: u64,
-    /// Their size in bytes, in all.
+    /// The total size of the files in bytes.
     pub bytes: u64,
 }
 

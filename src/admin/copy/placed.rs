@@ -1,5 +1,5 @@
-//! Linking or copying the files of a store to another directory. They are never written again, so
-//! links are safe.
+//! Linking or copying the files of a store to another directory. Links are safe, because the files
+//! are never written again.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::segment::PlainSegment;
 /// Bytes to copy at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// The file with the name of the file to be placed.
+/// An existing file with the name of a file to be placed.
 enum There {
-    /// The file itself, judging by its head.
+    /// The file to be placed, according to its head.
     It,
     Nothing,
-    /// Something damaged, or a leftover copy of a state that the store did not keep.
+    /// A damaged file, or a leftover copy of a state that the store did not keep.
     Damaged,
 }
 
@@ -43,12 +43,12 @@ pub(crate) struct Placed<'a> {
     source: &'a Source,
     from: &'a Arc<dyn Disk>,
     to: &'a Arc<dyn Disk>,
-    /// The naming scheme there.
+    /// The naming scheme of the files in the target directory.
     names: Files,
     /// Whether to copy files that could be linked.
     copy: bool,
     progress: &'a Progress,
-    /// The files with their sizes, in the order of the source.
+    /// The sizes of the files and how each was placed, in the order of the source.
     files: Vec<(u64, How)>,
     not_linked: Option<String>,
 }
@@ -68,9 +68,9 @@ pub(crate) struct Counts {
     pub(crate) kept: FileCount,
     pub(crate) linked: FileCount,
     pub(crate) copied: FileCount,
-    /// Copied files that replaced damaged ones.
+    /// The copied files that replaced damaged files.
     pub(crate) replaced: FileCount,
-    /// Why files were copied instead of linked.
+    /// The reason why files were copied instead of linked.
     pub(crate) not_linked: Option<String>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Placed<'a> {
         Ok(placed)
     }
 
-    /// Replaces existing files that are damaged. Returns whether there were any.
+    /// Replaces existing files that are damaged. Returns whether any existed.
     pub(crate) fn replace(&mut self, flaws: &[Corruption]) -> Result<bool> {
         let mut any = false;
         let (source, to, names) = (self.source, self.to, self.names);
@@ -127,7 +127,7 @@ impl<'a> Placed<'a> {
     }
 
     /// Reads and checks new files, files that may be leftovers of an interrupted run, and kept
-    /// files that are due for a check. Existing damaged files are replaced by those of the store.
+    /// files that are due for a check. Existing damaged files are replaced by the store's files.
     /// Costs a read of these files.
     pub(crate) fn check(
         &mut self,
@@ -155,11 +155,11 @@ impl<'a> Placed<'a> {
             }
             checked.map_err(|e| match e {
                 Error::Corrupt(flaw) => {
-                    // The next run uses the state of the store at that time. Listed files stay.
+                    // The next run copies a later state of the store. Listed files stay.
                     if !is_named(name) {
                         let _ = self.to.remove(name);
                     }
-                    // Distinguishes it from the same bytes of the store.
+                    // Distinguishes the copy from the store's file with the same bytes.
                     let file = Files::Own.of(listed).to_string();
                     Error::Corrupt(Corruption { file, ..flaw })
                 }
@@ -282,7 +282,7 @@ fn link(from: &dyn Disk, own: Name, to: &dyn Disk, name: Name) -> Result<Link> {
     let linked = from.linkable(own).and_then(|file: Linkable| to.link(&file, name));
     match linked {
         Ok(()) => Ok(Link::Made),
-        // The writer has removed it since; our open file still has its contents.
+        // The writer has removed the file since; our open file still has its contents.
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(Link::Refused(None)),
         Err(e) if is_refused(&e) => Ok(Link::Refused(Some(e.to_string()))),
         Err(e) => Err(Error::io("link", name, e)),

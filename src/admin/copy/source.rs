@@ -19,12 +19,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// A committed state of a store.
 pub(crate) struct Source {
     pub(crate) contents: Contents,
-    /// Its segments and tables. Open files remain readable if a writer removes them.
+    /// The segments and tables of the state. Open files remain readable if a writer removes them.
     pub(crate) files: Vec<(Listed, Box<dyn DiskFile>)>,
 }
 
 impl Source {
-    /// Opens the state that `read` returns, which reads the last commit.
+    /// Opens the files of the last commit, whose contents `read` returns.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         read: &dyn Fn() -> Result<Contents>,
@@ -44,8 +44,8 @@ impl Source {
     }
 }
 
-/// Opens the files in a catalog. A table that is known to be missing is skipped: its epoch was
-/// registered by name only.
+/// Opens the files in a catalog. A table that is known to be missing is skipped, because its epoch
+/// was registered by name only.
 fn open_files(
     disk: &Arc<dyn Disk>,
     contents: &Contents,

@@ -45,24 +45,25 @@ use crate::url::check_url;
 pub enum Scope<'a> {
     /// One page.
     Url(&'a str),
-    /// Every page under a prefix. If the prefix is a host or a path, this includes pages of the
-    /// host with user information in their URLs that would be under it without. For example,
-    /// `http://user:secret@example.com/docs` is forgotten with `example.com/docs`.
+    /// Every page under a prefix. If the prefix is a host or a path, the scope also includes pages
+    /// of the host with user information in their URLs that would be under the prefix without the
+    /// user information. For example, `http://user:secret@example.com/docs` is forgotten with
+    /// `example.com/docs`.
     Prefix(Prefix),
 }
 
-/// The most pages with user information to forget in one commit.
+/// The maximum number of pages with user information to forget in one commit.
 const USER_PAGES: usize = 1 << 10;
 
-/// The most pages with user information to examine while writers wait.
+/// The maximum number of pages with user information to examine while writers wait.
 const SCANNED_PAGES: usize = 1 << 14;
 
 /// Hides everything observed so far under a URL or prefix.
 ///
-/// No tombstone covers pages with user information before the host of a path, so each of them is
-/// forgotten by an operation of its own. Up to [`USER_PAGES`] of them become durable with the
-/// prefix, in one commit; more follow in further commits. After a crash or an error in between, the
-/// call must be repeated.
+/// No tombstone covers pages with user information before the host of a path, so a separate
+/// operation forgets each of these pages. Up to [`USER_PAGES`] such operations become durable with
+/// the prefix, in one commit; more follow in further commits. After a crash or an error between two
+/// commits, the call must be repeated.
 pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     let Db { core, admission, sealer, committer, .. } = db;
     if let Scope::Url(url) = scope {
@@ -74,7 +75,7 @@ pub(crate) fn forget(db: &Db, scope: &Scope<'_>) -> Result<Forgotten> {
     loop {
         let mut writer = admission.admit(|| sealer.seal_waiting().map(drop))?;
         let part = ForgetBatch { scope, users: users.as_ref(), after: after.as_deref() };
-        // Under the lock, so that no other writer continues from the state after a bug.
+        // Runs under the lock, so that no other writer continues from the state after a bug.
         let (done, rest) =
             core.lifecycle.poison_on_bug(part.forget(&core.live.view(), &mut writer))?;
         let sequence = writer.next_sequence - 1;
@@ -103,9 +104,10 @@ struct ForgetBatch<'a> {
 }
 
 impl ForgetBatch<'_> {
-    /// Forgets the pages. Returns the page after which more may have to be forgotten.
+    /// Forgets the pages of one batch. Returns the last examined page if the next batch must
+    /// continue after it.
     fn forget(&self, view: &Arc<View>, writer: &mut Writer) -> Result<(Forgotten, Option<String>)> {
-        // If they cannot be read, nothing is forgotten.
+        // If the pages cannot be read, nothing is forgotten.
         let (urls, rest) = match self.users {
             Some(users) => user_pages(view, users, self.after)?,
             None => (Vec::new(), None),
@@ -123,19 +125,19 @@ impl ForgetBatch<'_> {
     }
 }
 
-/// The next pages with users after a URL: at most [`USER_PAGES`], found among [`SCANNED_PAGES`];
-/// and the last examined page, if more may follow.
+/// Returns the pages with user information after a URL: at most [`USER_PAGES`], found among
+/// [`SCANNED_PAGES`]. Also returns the last examined page, if more pages may follow.
 fn user_pages(
     view: &Arc<View>,
     users: &Users,
     after: Option<&str>,
 ) -> Result<(Vec<String>, Option<String>)> {
-    // Everything applied so far, acknowledged or not.
+    // The snapshot includes everything applied so far, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let mut scan = Scan::new(&now, users_range(users).start_after(after));
     let mut urls = Vec::new();
     for scanned in 1.. {
-        // Pages that were forgotten before take as long to skip as others.
+        // Skipping a page that was forgotten before takes as long as examining another page.
         let next = scan.next_with(|scan| {
             let is_known = users.contains(scan.key())
                 && changing_across(|| scan.key(), || scan.parts(), scan.epochs())?.is_some();
@@ -154,7 +156,8 @@ fn user_pages(
 }
 
 impl Scope<'_> {
-    /// The pages to forget with it that its prefix does not cover.
+    /// The pages with user information that are forgotten with this scope although its prefix does
+    /// not cover them.
     pub(crate) fn users(&self) -> Option<Users> {
         match self {
             Scope::Prefix(prefix) => prefix.users(),
@@ -164,11 +167,12 @@ impl Scope<'_> {
 
     /// Iterates over the pages that [`Store::forget`](crate::Store::forget) and
     /// [`Store::purge`](crate::Store::purge) would forget: a page, or the pages under a prefix. A
-    /// prefix with a path includes pages of its host with user information that would be under it
-    /// without. Pages come in SURT order, those with user information last.
+    /// prefix with a path includes pages of its host with user information that would be under the
+    /// prefix without the user information. Pages come in SURT order, and pages with user
+    /// information come last.
     ///
-    /// Reads lazily, as [`scan`](Snapshot::scan) does. If pages of a host have user information, it
-    /// reads all of these.
+    /// Reads lazily, as [`scan`](Snapshot::scan) does. If pages of a host have user information,
+    /// the iterator reads all of these pages.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Prefix, Scope, Store, Time};
@@ -187,8 +191,8 @@ impl Scope<'_> {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`] if the data it reads is damaged, and [`Error::Url`] for a URL
-    /// that no page can have.
+    /// An item is [`Error::Corrupt`] if its data is damaged, and [`Error::Url`] for a URL that no
+    /// page can have.
     pub fn pages(&self, snapshot: &Snapshot) -> impl Iterator<Item = Result<Page>> + use<> {
         let (page, prefix) = match self {
             Scope::Url(url) => (snapshot.latest(url).transpose(), None),
@@ -205,17 +209,17 @@ impl Scope<'_> {
     }
 }
 
-/// The range that contains the pages with users.
+/// The range that contains the pages with user information.
 fn users_range(users: &Users) -> PageRange<'_> {
     let (from, to) = users.range();
     PageRange::all().under(users.domain()).keys(from, to)
 }
 
-/// Hides pages under the write lock. It adds no operation if there is nothing to forget.
+/// Hides pages under the write lock. Adds no operation if there is nothing to forget.
 fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<Forgotten> {
     let active = &view.memtables.active;
     let sequence = writer.next_sequence;
-    // The numbers in older components may be wrong.
+    // The counts of pages and visits in older components may be wrong.
     let too_many = || {
         let what = "they have more pages or visits than can be counted";
         Error::corrupt("segments", 0, what)
@@ -224,7 +228,7 @@ fn apply(view: &Arc<View>, writer: &mut Writer, scope: &Scope<'_>) -> Result<For
         let known = known.filter(|known| active.read().can_lose(*known)).ok_or_else(too_many)?;
         Ok((known, Totals::from_delta(known).ok_or_else(too_many)?))
     };
-    // Everything applied so far, acknowledged or not.
+    // The snapshot includes everything applied so far, acknowledged or not.
     let now = Snapshot::new(Arc::clone(view), u64::MAX);
     let forgotten = match scope {
         Scope::Url(url) => {
@@ -287,7 +291,7 @@ pub(crate) fn holds(live: &LiveSegment, scope: &Scope<'_>, seed: u64) -> Result<
     }
 }
 
-/// Whether a segment has one of the pages with users.
+/// Whether a segment has a page with the user information of `users`.
 fn holds_user(live: &LiveSegment, users: &Users) -> Result<bool> {
     let (first, past) = users.range();
     let from = live.segment.lower_bound(first)?;
@@ -306,8 +310,8 @@ fn head_counted(head: &Head) -> Option<Delta> {
     Some(page_delta(PageState::of(Some(head)), visits))
 }
 
-/// Forgets pages and rewrites the files with their bytes: each segment that has pages under the
-/// scope, those with its tombstone, and the catalog.
+/// Forgets pages and rewrites the files that contain them: each segment that has pages under the
+/// scope, each segment with a tombstone of the scope, and the catalog.
 pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<Forgotten> {
     let Db { core, sealer, compactor, publisher, .. } = db;
     progress.start(Stage::Merging, None)?;
@@ -328,7 +332,7 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
     for (number, live) in (0..).zip(&segments) {
         let id = ComponentId::Segment(number);
         let mut concerned = holds(live, scope, core.live.view().seed)?;
-        // Tombstones within the scope: nothing older remains of them either.
+        // Older segments have no data left for tombstones within the scope either.
         let within = |t: &Prefix| matches!(scope, Scope::Prefix(prefix) if prefix.covers(t));
         let done: Vec<u64> =
             live.tombstones.iter().filter(|t| within(&t.prefix)).map(|t| t.sequence).collect();
@@ -350,7 +354,8 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
             progress.pass(live.steps());
         }
     }
-    // The old files were removed with the last of these; that, too, must survive a crash.
+    // Dropping the last of these segments removed the old files; the removal, too, must survive a
+    // crash.
     drop(segments);
     publisher.release_all();
     let synced = core.disk.sync_dir(Dir::Segments);
@@ -364,18 +369,18 @@ pub(crate) fn purge(db: &Db, scope: &Scope<'_>, progress: &Progress) -> Result<F
 mod tests;
 
 impl Store {
-    /// Forgets everything observed so far about a page, or about all pages under a prefix. It is
-    /// hidden from every query at once. Later observations start a new history.
-    /// [`Scope::pages`](crate::Scope::pages) lists what would be forgotten.
+    /// Forgets everything observed so far about a page, or about all pages under a prefix. Every
+    /// query hides the pages at once. Later observations start a new history.
+    /// [`Scope::pages`](crate::Scope::pages) lists the pages that would be forgotten.
     ///
-    /// The bytes leave the files when merges reach them; [`purge`](Store::purge) removes them right
+    /// Merges later remove the bytes from the files; [`purge`](Store::purge) removes them right
     /// away. Costs a commit and, for a prefix, a scan of the pages under it, during which writers
     /// wait.
     ///
     /// With a host or path, pages with user information in their URLs are forgotten one by one, at
     /// most 1,024 in each commit, and writers wait while at most 16,384 pages of the host are
-    /// examined. If there are more, some may remain after a crash. Later lookups pay a binary
-    /// search in each segment among the forgotten prefixes.
+    /// examined. If the host has more such pages, some may remain after a crash. Later lookups pay
+    /// a binary search in each segment among the forgotten prefixes.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Scope, Store, Time};
@@ -392,15 +397,16 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe). After an error a part may be forgotten; call again.
+    /// The errors of [`observe`](Store::observe). After an error, some of the pages may be
+    /// forgotten; call again.
     pub fn forget(&self, scope: Scope<'_>) -> Result<Forgotten> {
         self.change(|db| forget(db, &scope))
     }
 
-    /// Forgets pages, and rewrites every file that contains bytes of them. When this returns, no
-    /// file of the store contains the URLs, except files that a snapshot still holds open. Those
-    /// are removed with the snapshot, or by the next open if the snapshot outlives the store. Costs
-    /// a rewrite of each segment with such pages.
+    /// Forgets pages, and rewrites every file that contains bytes of these pages. When this call
+    /// returns, no file of the store contains the URLs, except files that a snapshot still has
+    /// open. These files are removed with the snapshot, or by the next open if the snapshot
+    /// outlives the store. Costs a rewrite of each segment with such pages.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Progress, Scope, Store, Time};
@@ -417,8 +423,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe), and [`Error::Cancelled`] if `progress` was. Even after
-    /// an error the pages may be forgotten, with some of their bytes left in files: purge again.
+    /// The errors of [`observe`](Store::observe), and [`Error::Cancelled`] if `progress` was
+    /// cancelled. Even after an error the pages may be forgotten, with some of their bytes left in
+    /// files; call again.
     pub fn purge(&self, scope: Scope<'_>, progress: &Progress) -> Result<Forgotten> {
         self.change(|db| purge(db, &scope, progress))
     }

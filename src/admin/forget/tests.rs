@@ -22,7 +22,7 @@ fn urls(store: &Store) -> BTreeSet<String> {
     store.snapshot().scan(None).map(|page| page.unwrap().url).collect()
 }
 
-/// A URL with a host, without the user in it.
+/// Removes the user information from a URL with a host.
 fn without_user(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap();
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -74,7 +74,7 @@ fn pages_with_users_are_found_behind_many_others() {
     let scope = Scope::Prefix(Prefix::parse("example.com/a").unwrap());
     assert_eq!(store.forget(scope.clone()).unwrap().pages, 3);
     assert_eq!(scope.pages(&store.snapshot()).count(), 0);
-    // The forgotten pages are not passed all at once either.
+    // The forgotten pages are not skipped all at once either.
     let forgotten = store.forget(Scope::Prefix(Prefix::parse("example.com/b").unwrap())).unwrap();
     assert_eq!(forgotten.pages, others.len() as u64);
     let (found, rest) = user_pages(&view(&store), &users, None).unwrap();

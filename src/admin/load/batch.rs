@@ -17,10 +17,10 @@ use crate::page::{
 };
 use crate::segment::{Row, count_visits, host_slot_of, put_carried, url_hash};
 
-/// The most pages of a batch.
+/// The maximum number of pages in a batch.
 const BATCH_PAGES: usize = 2048;
 
-/// A batch with this many bytes of URLs, or this many entries, is passed on early.
+/// A batch with this number of bytes of URLs, or of entries, is passed on early.
 const BATCH_URL_BYTES: usize = 512 << 10;
 const BATCH_ENTRIES: usize = 8 << 10;
 
@@ -37,20 +37,20 @@ pub(super) struct Batch {
 pub(super) struct Ready {
     url: Range<usize>,
     pub(super) hash: u64,
-    /// The number of its host's slot.
+    /// The number of the slot of the page's host.
     host: u16,
-    /// Its entries that are new to the store.
+    /// The entries of the page that are new to the store.
     entries: Range<usize>,
     /// The head of the page in the store, packed.
     before: Range<usize>,
-    /// Its change statistics over old and new entries.
+    /// The change statistics of the page over old and new entries.
     pub(super) changes: Changes,
-    /// Its input of the schedule.
+    /// The page's input to the schedule.
     pub(super) row: PackedRow,
     pub(super) in_force: InForce,
-    /// Whether any segment has it.
+    /// Whether any segment has the page.
     pub(super) earlier: bool,
-    /// Its states before and after.
+    /// The states of the page before and after the load.
     pub(super) states: (PageState, PageState),
 }
 
@@ -91,8 +91,8 @@ impl Batch {
         self.heads.get(page.before.clone()).or_bug("a head lies among those of its batch")
     }
 
-    /// Reads the next page, and converts its epoch numbers to the store's. Returns false past the
-    /// last.
+    /// Reads the next page, and converts its epoch numbers to the store's epoch numbers. Returns
+    /// false after the last page.
     pub(super) fn take(
         &mut self,
         merge: &mut Merge<'_>,
@@ -126,8 +126,8 @@ impl Batch {
         Ok(true)
     }
 
-    /// Looks up these pages in the segments of a view, drops entries that the store has, and
-    /// computes the state of the pages with the rest.
+    /// Looks up the batch's pages in the segments of a view, drops entries that the store has, and
+    /// computes the state of the pages with the remaining entries.
     pub(super) fn settle(&mut self, view: &View, epochs: &[EpochInfo]) -> Result<()> {
         let known = if view.segments.is_empty() { Vec::new() } else { self.known(view)? };
         let is_of_all = known.is_empty() || known.len() == self.pages.len();
@@ -142,7 +142,7 @@ impl Batch {
         Ok(())
     }
 
-    /// The histories of these pages in the segments.
+    /// The histories of the batch's pages in the segments.
     fn known(&self, view: &View) -> Result<Vec<Option<PageHistory>>> {
         let mut known = vec![None; self.pages.len()];
         let lookup = |page: &Ready| Ok(Lookup::of(self.url(page)?, page.hash));
@@ -194,7 +194,7 @@ impl Batch {
         }
         page.changes = match course.changes {
             Some(changes) => changes,
-            // A visit is late.
+            // A new visit is earlier than a stored visit.
             None => {
                 let old = old.map_or_else(|| self.stored(page, view), Ok)?;
                 Changes::of(&joined(&old, entries), epochs)
@@ -212,7 +212,7 @@ impl Batch {
         view.entries(&Lookup::of(self.url(page)?, page.hash), u64::MAX)
     }
 
-    /// Replaces a page's entries by the remaining ones.
+    /// Replaces a page's entries by the remaining entries.
     fn replace(&mut self, page: &mut Ready, mut entries: Vec<Entry>) -> Result<(), Bug> {
         entries.sort_unstable();
         entries.dedup();
@@ -233,14 +233,16 @@ fn joined(old: &[Entry], new: &[Entry]) -> Vec<Entry> {
     all
 }
 
-/// Returns a URL of a batch. It was text when it arrived, and a checksum has covered it since.
+/// Returns a URL of a batch. The URL was valid text when the load received it, and has been covered
+/// by a checksum since.
 fn text(url: Option<&[u8]>) -> Result<&str, Bug> {
     let url = url.or_bug("a URL lies among those of its batch")?;
     std::str::from_utf8(url).ok().or_bug("a URL is UTF-8")
 }
 
-/// Resolves an entry. A visit stays as it is, and so does a property if its page has any visit. A
-/// restatement gets the digest of its visit among these entries; `None` if there is no such visit.
+/// Resolves an entry. A visit is unchanged, and so is a property if its page has any visit. A
+/// restatement gets the digest of its visit in `entries` or `old`; `None` if there is no such
+/// visit.
 fn resolve(entry: &Entry, entries: &[Entry], old: &[Entry]) -> Option<Entry> {
     let restated = match *entry {
         Entry::Visit(_) => return Some(*entry),

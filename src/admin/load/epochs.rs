@@ -1,8 +1,8 @@
 //! The epochs of a load.
 //!
-//! While observations are read, each epoch has a number that only the load uses. When the segments
-//! are written, and nobody else can register an epoch, it gets its number in the store. The
-//! transaction that makes the segments live registers it.
+//! While observations are read, each epoch has a number that only the load uses. An epoch gets its
+//! number in the store when the segments are written, while nobody else can register an epoch. The
+//! transaction that makes the segments live registers the epoch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ use crate::sync::{Rank, RankedMutex};
 const FIRST: usize = 1 << 23;
 const _: () = assert!(FIRST >= EPOCHS_MAX);
 
-/// The epochs of a load. They begin when the load completes, in the same commit; if the load fails,
-/// they do not begin.
+/// The epochs of a load. They begin in the commit that completes the load; if the load fails, they
+/// do not begin.
 ///
-/// It assigns epoch numbers for the observations of one load, to which it is passed by
-/// [`LoadOptions::epochs`](super::LoadOptions::epochs). All clones share one state, so it can be
-/// used while the load reads its observations. A name that the store already has refers to the
+/// Assigns epoch numbers for the observations of one load, which receives them through
+/// [`LoadOptions::epochs`](super::LoadOptions::epochs). All clones share one state, so a clone can
+/// be used while the load reads its observations. A name that the store already has refers to the
 /// store's epoch.
 ///
 /// ```
@@ -68,7 +68,7 @@ impl Default for LoadEpochs {
 
 #[derive(Debug, Default)]
 struct Coming {
-    /// In order of first use.
+    /// The requested epochs in order of first use.
     epochs: Vec<Named>,
     places: HashMap<String, usize>,
 }
@@ -77,12 +77,12 @@ struct Coming {
 #[derive(Debug)]
 struct Named {
     name: String,
-    /// Its number in the load.
+    /// The number of the epoch in the load.
     number: Epoch,
-    /// The requested options, if observations use the epoch. Then it must not have ended, nor have
-    /// other options.
+    /// The requested options, if observations use the epoch. In this case the store's epoch must
+    /// not have ended, nor have other options.
     asked: Option<EpochOptions>,
-    /// Its description in the store from which it is copied.
+    /// The description of the epoch in the store from which it is copied.
     like: Option<Like>,
     table: Option<Source>,
 }
@@ -100,12 +100,12 @@ impl Named {
         Named { name: name.to_owned(), number, asked: None, like: None, table: None }
     }
 
-    /// Requests the epoch with these options.
+    /// Requests the epoch with the given options.
     fn ask(&mut self, options: EpochOptions) -> Result<()> {
         check_options(&self.name, *self.asked.get_or_insert(options), options)
     }
 
-    /// The options with which it begins, if it begins with the load.
+    /// The options of the epoch if it begins with the load.
     fn options(&self) -> EpochOptions {
         self.asked.or(self.like.map(|like| like.options)).unwrap_or_default()
     }
@@ -120,8 +120,8 @@ enum Source {
 }
 
 impl LoadEpochs {
-    /// Returns the number of the epoch with this name in the load. If the store has no epoch of
-    /// this name, one begins with these options.
+    /// Returns the number in the load of the epoch with this name. If the store has no epoch of
+    /// this name, one begins with the given options.
     ///
     /// # Errors
     ///
@@ -133,13 +133,13 @@ impl LoadEpochs {
     }
 
     /// Returns the number in the load of an epoch whose fingerprints simkeep makes. If the store
-    /// has no epoch of its name, one begins with these options. Its table of document frequencies,
-    /// if it has one, is copied into the store.
+    /// has no epoch of this name, one begins with the given options. The epoch's table of document
+    /// frequencies, if it has one, is copied into the store.
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a table
-    /// and has none.
+    /// The errors of [`named`](Self::named), and [`Error::InvalidArgument`] if the recipe needs a
+    /// table and has none.
     pub fn origin(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         origin.fingerprinter()?;
         self.name(&origin.name(), origin.recipe().mask().leading_zeros(), |named| {
@@ -151,13 +151,13 @@ impl LoadEpochs {
 
     /// Returns the numbers in the load of another store's epochs, for
     /// [`Observations::renumbered`](crate::query::Observations::renumbered). The epochs keep their
-    /// order and bring their tables of document frequencies. An epoch whose name the store has
-    /// keeps its options. An epoch that has ended in the other store ends here, too, unless pages
-    /// use it.
+    /// order, and their tables of document frequencies are copied. An epoch whose name the store
+    /// already has keeps the store's options. An epoch that has ended in the other store ends in
+    /// this store, too, unless pages use it.
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named).
+    /// The errors of [`named`](Self::named).
     pub fn of(&self, other: &Snapshot) -> Result<Vec<Epoch>> {
         let of = |info: &EpochInfo| {
             let reserved = info.epoch.mask().leading_zeros();
@@ -176,8 +176,9 @@ impl LoadEpochs {
 
     /// Returns the number in the load of an epoch of another store, by its description: its name,
     /// the number of leading bits of its fingerprints that are reserved for metadata, its options,
-    /// the number of visits in that store when it began, and whether it has ended there. It is
-    /// treated as by [`of`](LoadEpochs::of). Add its table by [`table`](LoadEpochs::table).
+    /// the number of visits in the other store when the epoch began, and whether the epoch has
+    /// ended there. The load treats the epoch as [`of`](LoadEpochs::of) does. Add the epoch's table
+    /// by [`table`](LoadEpochs::table).
     ///
     /// ```
     /// use simkeep::load::{LoadEpochs, LoadOptions};
@@ -203,8 +204,9 @@ impl LoadEpochs {
     ///
     /// # Errors
     ///
-    /// Those of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64 reserved
-    /// bits. If the store has an epoch of this name with other reserved bits, the load fails.
+    /// The errors of [`named`](Self::named), and [`Error::InvalidArgument`] for more than 64
+    /// reserved bits. If the store has an epoch of this name with other reserved bits, the load
+    /// fails.
     pub fn like(
         &self,
         name: &str,
@@ -225,13 +227,13 @@ impl LoadEpochs {
         })
     }
 
-    /// Adds the table of document frequencies of an epoch of this load. It is copied into the store
-    /// unless the epoch has one there.
+    /// Adds the table of document frequencies of an epoch of this load. The load copies the table
+    /// into the store unless the store's epoch has one.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownEpoch`] if this load did not assign the number, [`Error::InvalidArgument`]
-    /// if the name of the epoch belongs to another table, or to none.
+    /// if the epoch's name belongs to another table or to no table.
     pub fn table(&self, epoch: Epoch, table: Arc<Table>) -> Result<()> {
         let mut coming = self.coming.lock();
         let named = place(epoch).and_then(|place| coming.epochs.get_mut(place));
@@ -276,30 +278,30 @@ impl LoadEpochs {
     }
 }
 
-/// The index of an epoch by its number, if the number belongs to a load.
+/// The index of an epoch by its number, if a load assigned the number.
 fn place(epoch: Epoch) -> Option<usize> {
     usize::try_from(epoch.count()).ok()?.checked_sub(FIRST)
 }
 
-/// The epochs of a load with their numbers in the store. While this exists, nobody else may
+/// The epochs of a load with their numbers in the store. While this value exists, nobody else may
 /// register or end an epoch.
 #[derive(Debug)]
 pub(super) struct Settled {
     /// The number in the store of each requested epoch.
     numbers: Vec<Epoch>,
-    /// All epochs of the store when the load is live.
+    /// All epochs of the store after the load.
     pub(super) all: Vec<EpochInfo>,
-    /// The epochs that begin.
+    /// The epochs that begin with the load.
     pub(super) begun: Vec<EpochInfo>,
-    /// The existing epochs that end.
+    /// The existing epochs that end with the load.
     pub(super) ended: Vec<EpochInfo>,
     /// The tables that were copied.
     pub(super) tables: Unlisted,
 }
 
 impl Settled {
-    /// Assigns the numbers, and copies the tables: durable when this returns. `now` is the current
-    /// state of the store.
+    /// Assigns the numbers, and copies the tables; they are durable when this function returns.
+    /// `now` is the current state of the store.
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         now: &Snapshot,
@@ -376,7 +378,8 @@ impl Settled {
         self.begun.is_empty() && self.ended.is_empty()
     }
 
-    /// Converts the epoch number of an entry to the store's. Returns whether the number changed.
+    /// Converts the epoch number of an entry to the store's epoch number. Returns whether the
+    /// number changed.
     pub(super) fn renumber(&self, entry: &mut Entry) -> Result<bool, Bug> {
         let Some(epoch) = entry.epoch_mut() else { return Ok(false) };
         let Some(place) = place(*epoch) else { return Ok(false) };
@@ -386,7 +389,7 @@ impl Settled {
     }
 }
 
-/// Copies a table, unless the epoch has one.
+/// Copies a table, unless the store's epoch has one.
 fn put_table(
     disk: &Arc<dyn Disk>,
     source: &Source,
@@ -403,7 +406,7 @@ fn put_table(
         (Err(Error::NoTable { .. }), Source::Store(from, files, like)) => {
             match open_table(&**from, *files, like) {
                 Ok(table) => table.copy_to(disk, number)?,
-                // The other store has none, either.
+                // The other store has no table either.
                 Err(Error::NoTable { .. }) => return Ok(()),
                 Err(e) => return Err(e),
             }

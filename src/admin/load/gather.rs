@@ -14,14 +14,14 @@ use crate::segment::{Entries, put_entries};
 use crate::sort::{Keyed, sort_by_digits};
 use crate::sync::mpsc::{Receiver, Sender, channel};
 
-/// The most bytes to gather: offsets are 32 bits wide.
+/// The maximum number of bytes to gather: offsets are 32 bits wide.
 const GATHERED_BYTES_MAX: usize = 3 << 30;
 
-/// The first runs are shorter than the longest by a factor of 2^`SHORTER`, so that the writer
-/// starts early and little is left after the last observation.
+/// The first runs are shorter than the longest run by a factor of 2^`SHORTER`. So the writer starts
+/// early, and few observations are unwritten when the last one arrives.
 const SHORTER: u32 = 3;
 
-/// The number of runs after which their length doubles.
+/// The number of runs after which the length of a run doubles.
 const OF_A_LENGTH: u32 = 8;
 
 /// Observations in memory, in order of arrival.
@@ -107,7 +107,7 @@ impl Gathered {
         self.places.push(ObservationOrder { digit: 0, start, key_len });
     }
 
-    /// Writes everything as a run. Returns the number of its entries, without duplicates.
+    /// Writes all observations as a run. Returns the number of its entries, without duplicates.
     fn write_run(&mut self, runs: &mut RunWriter) -> Result<u64> {
         /// How many entries ahead the memory is prefetched.
         const AHEAD: usize = 8;
@@ -118,7 +118,7 @@ impl Gathered {
         while let Some(first) = places.get(at) {
             if let Some(later) = places.get(at + AHEAD) {
                 let from = later.start as usize;
-                // The last one may be shorter.
+                // The last observation may be shorter than 128 bytes.
                 prefetch(bytes.get(from..from + 128).unwrap_or(&[]));
             }
             let (url, _) = first.parts(bytes);
@@ -146,10 +146,10 @@ impl Gathered {
 /// Gathers observations. Its other half, the writer, runs on a thread of its own.
 pub(super) struct Gatherer {
     gathered: Gathered,
-    /// The size of this run and of the longest run, in bytes.
+    /// The size of the current run and of the longest run, in bytes.
     bytes: usize,
     bytes_max: usize,
-    /// The number of runs that were passed on.
+    /// The number of runs that were passed to the writer.
     runs: u32,
     full: Sender<Gathered>,
     empty: Receiver<Gathered>,
@@ -165,9 +165,9 @@ pub(super) struct Writer {
 pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
     let (to_writer, full) = channel();
     let (to_gatherer, empty) = channel();
-    // The gathered run, the run being written, and a little for writing itself.
+    // The gathered run, the run being written, and some memory for the writing itself.
     let bytes_max = (memory_bytes / 32 * 15).min(GATHERED_BYTES_MAX);
-    // There are only two buffers in all, so nothing piles up.
+    // The channels pass only two buffers, so no queue grows.
     let _ = to_gatherer.send(Gathered::default());
     let gathered = Gathered::default();
     let bytes = bytes_max >> SHORTER;
@@ -176,8 +176,8 @@ pub(super) fn pair(memory_bytes: usize) -> (Gatherer, Writer) {
 }
 
 impl Gatherer {
-    /// Adds an observation. An error means that the writer has ended; the writer returns the
-    /// reason.
+    /// Adds an observation. An error means that the writer has ended, and [`Writer::run`] returns
+    /// the reason.
     #[inline]
     pub(super) fn push(&mut self, operation: &Operation<'_>) -> Result<(), Ended> {
         if self.gathered.bytes_used() >= self.bytes {
@@ -197,18 +197,18 @@ impl Gatherer {
         self.full.send(full).map_err(|_| Ended)
     }
 
-    /// Passes on the rest.
+    /// Passes the remaining observations to the writer.
     pub(super) fn finish(mut self) -> Result<(), Ended> {
         if self.gathered.places.is_empty() { Ok(()) } else { self.pass_on() }
     }
 }
 
-/// The error for an ended writer.
+/// The error if the writer has ended.
 #[derive(Debug)]
 pub(super) struct Ended;
 
 impl Writer {
-    /// Writes runs until the gatherer ends. Returns them, and the number of their visits.
+    /// Writes runs until the gatherer ends. Returns the runs, and the number of their visits.
     pub(super) fn run(self, disk: &Arc<dyn Disk>, name: Name) -> Result<(Runs, u64)> {
         let (mut runs, mut visits) = (RunWriter::new(disk, name)?, 0);
         for mut gathered in self.full {

@@ -3,13 +3,14 @@
 //! One thread gathers observations in memory; another sorts them in SURT order and writes them as
 //! *runs* to a scratch file ([`gather`]). Then the store's writers wait, everything unsealed is
 //! sealed, and the runs are merged into new segments. One thread joins the visits of each page and
-//! looks the page up in the segments ([`batch`]); another writes ([`write`]). No list names these
-//! files until one transaction of the catalog names them all, and registers the epochs of the load
-//! ([`epochs`]). So a crash at any moment leaves the store unchanged, or with everything.
+//! looks the page up in the segments ([`batch`]); another writes the new segments ([`write`]). No
+//! list names the new segments until one transaction of the catalog names them all, and registers
+//! the epochs of the load ([`epochs`]). So after a crash at any moment, the store is unchanged, or
+//! has everything.
 //!
-//! Very many runs are first merged into fewer and longer ones. Memory stays within the options.
-//! There are at most two scratch files at a time, plus the new segment and its own few scratch
-//! files.
+//! A very large number of runs is first merged into fewer and longer runs. Memory stays within the
+//! options. There are at most two scratch files of runs at a time, and in addition the new segment
+//! and its own few scratch files.
 
 mod batch;
 mod epochs;
@@ -74,7 +75,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`create`](Store::create) and [`load`](Store::load).
+    /// The errors of [`create`](Store::create) and [`load`](Store::load).
     pub fn create_from<O: Observed>(
         at: impl Into<Location>,
         options: Options,
@@ -94,10 +95,10 @@ impl Store {
     }
 
     /// Loads an existing corpus: any number of observations in any order, without searches and
-    /// without the journal. When this returns, all of them are stored, or none. The store is then
-    /// in the same state as if each had been observed.
+    /// without the journal. When this call returns, all of the observations are stored, or none.
+    /// The store is in the same state as if each had been observed.
     ///
-    /// It is about four times as fast as [`observe_batch`](Store::observe_batch) with 1,000
+    /// A load is about four times as fast as [`observe_batch`](Store::observe_batch) with 1,000
     /// observations each, if fingerprints are ready: 1,000,000 new pages took 2.7 s instead of 11
     /// s. Each observation is written twice: to a scratch file, with about 70 bytes for a URL of 50
     /// bytes, and to a segment, with about 110 bytes including the tables. The load costs a sync
@@ -130,10 +131,10 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::LoadRejected`] reports the first observation that is an error or invalid (its URL,
-    /// time or epoch). [`Error::Cancelled`] if its progress was, [`Error::Io`] if a file could not
-    /// be written, [`Error::Corrupt`] if a page of the store could not be read. In all these cases
-    /// nothing is stored, and the store remains usable. If the commit itself fails, the store is
-    /// poisoned, as for [`observe`](Store::observe).
+    /// time or epoch). [`Error::Cancelled`] if the load's progress was cancelled, [`Error::Io`] if
+    /// a file could not be written, [`Error::Corrupt`] if a page of the store could not be read. In
+    /// all these cases nothing is stored, and the store remains usable. If the commit itself fails,
+    /// the store is poisoned, as for [`observe`](Store::observe).
     pub fn load<O: Observed>(
         &self,
         observations: impl IntoIterator<Item = Result<O>>,
@@ -143,8 +144,8 @@ impl Store {
     }
 
     /// [Loads](Store::load) everything in a snapshot of another store. Epochs with equal names are
-    /// equal. New epochs bring their tables of document frequencies, and begin when the load
-    /// completes ([`LoadEpochs::of`](crate::admin::load::LoadEpochs::of)).
+    /// equal. New epochs are copied with their tables of document frequencies, and begin when the
+    /// load completes ([`LoadEpochs::of`](crate::admin::load::LoadEpochs::of)).
     ///
     /// ```
     /// use simkeep::load::LoadOptions;
@@ -164,7 +165,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`load`](Store::load) and [`register_epoch`](Store::register_epoch).
+    /// The errors of [`load`](Store::load) and [`register_epoch`](Store::register_epoch).
     pub fn copy_from(&self, other: &Snapshot, options: LoadOptions) -> Result<Loaded> {
         let observations = other.observations(None).renumbered(options.epochs.of(other)?);
         self.load(observations, options)
@@ -178,7 +179,7 @@ const RUN_BYTES: usize = 64 << 10;
 /// The number of runs to merge at once.
 const FAN_IN: std::ops::RangeInclusive<usize> = 4..=256;
 
-/// Loads observations: all of them, or none.
+/// Loads all observations, or none.
 pub(crate) fn load<O: Observed>(
     db: &Db,
     observations: impl Iterator<Item = Result<O>>,
@@ -211,7 +212,7 @@ struct Load<'s> {
 }
 
 impl Load<'_> {
-    /// Turns the runs into segments, and makes them live.
+    /// Merges the runs into segments, and makes the segments live.
     fn write(&self, runs: Option<Runs>, watch: &mut Watch<'_>) -> Result<Loaded> {
         let Db { core, publisher, registry, admission, sealer, .. } = self.db;
         let Core { disk, options, live, .. } = &**core;
@@ -255,7 +256,7 @@ impl Load<'_> {
         };
         watch.report()?;
         if written.segments.is_empty() && settled.is_empty() && !publisher.is_unfinished() {
-            // The store had everything already.
+            // The store had all observations already.
             return Ok(Loaded { observations: watch.observations, ..Loaded::default() });
         }
         self.list(written, settled, watch)
@@ -376,16 +377,17 @@ impl Load<'_> {
             bytes: written.bytes,
             begun,
         };
-        // From here on a list may name the files, even if the commit fails.
+        // After this line a list may name the files, even if the commit fails.
         written.files.listed();
         tables.listed();
         let changed: Vec<&EpochInfo> = loaded.begun.iter().chain(&ended).collect();
         catalog.add(&rows, &changed, segment_ids.next()).map_err(|e| core.poison(e))?;
         live.change(|view| {
-            // Results of lookups in the previous view lack these segments. A new memtable shows
-            // waiting writers that they must look up again.
+            // The results of lookups in the previous view lack the new segments. A new memtable
+            // shows waiting writers that they must look up again.
             let fresh = Memtables::empty(journal);
-            // No snapshot can be between the two: its sequence number determines its contents.
+            // No snapshot can be taken between this line and the change of the view. Otherwise a
+            // sequence number would not determine the contents of a snapshot.
             live.show(last);
             View {
                 segments: view.segments.iter().cloned().chain(opened).collect(),
@@ -405,7 +407,7 @@ impl Load<'_> {
     }
 }
 
-/// Observations between two reports of progress.
+/// The number of observations between two reports of progress.
 const REPORT_EVERY: u64 = 1 << 12;
 
 /// Reports the progress of a load, and checks for cancellation.
@@ -413,9 +415,9 @@ struct Watch<'s> {
     lifecycle: &'s Lifecycle,
     progress: Progress,
     stage: Stage,
-    /// Observations so far.
+    /// The number of observations so far.
     observations: u64,
-    /// Visits in the runs.
+    /// The number of visits in the runs.
     visits: u64,
     /// Finished work of this stage that was not reported yet.
     unreported: u64,
@@ -447,7 +449,7 @@ impl<'s> Watch<'s> {
     ///
     /// # Errors
     ///
-    /// If the load was cancelled.
+    /// [`Error::Cancelled`] if the load was cancelled.
     fn report(&mut self) -> Result<()> {
         self.progress.pass(std::mem::take(&mut self.unreported));
         self.lifecycle.check()?;

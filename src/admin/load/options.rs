@@ -22,11 +22,11 @@ settings! {
         /// visits of one page take about ten MiB in addition. More memory saves time if there are
         /// very many pages.
         pub memory_bytes: usize = 512 << 20,
-        /// The most pages of a new segment. Default: 2^29, so that a load usually makes one
-        /// segment.
+        /// The maximum number of pages in a new segment. Default: 2^29, so that a load usually
+        /// makes one segment.
         pub segment_pages: u64 = 1 << 29,
         /// The epochs of the observations that the store does not have yet. The commit that makes
-        /// the load live registers them. Default: none.
+        /// the load live registers these epochs. Default: none.
         pub epochs: LoadEpochs = LoadEpochs::default(),
         /// Reports progress and allows cancellation. A load that is cancelled before its commit
         /// leaves nothing behind. Default: a progress that nobody reads.
@@ -80,7 +80,7 @@ pub struct Loaded {
     pub new_pages: u64,
     /// The number of new segments.
     pub segments: usize,
-    /// Bytes of these segments.
+    /// The total size of the new segments in bytes.
     pub bytes: u64,
     /// Epochs that began with the load.
     pub begun: Vec<EpochInfo>,
@@ -88,9 +88,9 @@ pub struct Loaded {
 
 /// A borrowed or owned operation, as accepted by [`Store::load`](crate::Store::load).
 ///
-/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If there is
-/// nothing to borrow from, because pages are read one after another, use a pair of a URL and an
-/// [`Entry`], or anything that converts into one.
+/// An [`Observation`], a [`Restatement`] and a [`PropertyUpdate`] borrow their URL. If no URL can
+/// be borrowed, because pages are read one after another, use a pair of a URL and an [`Entry`], or
+/// anything that converts into an entry.
 ///
 /// ```
 /// # use simkeep::{Entry, Observation, Options, Store, Time};
@@ -98,7 +98,7 @@ pub struct Loaded {
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let store = Store::create(dir.path().join("store"), Options::default())?;
 /// let epoch = store.change_epoch();
-/// // Pairs of an owned URL and an entry, as a reader of a file makes them.
+/// // A reader of a file makes pairs of an owned URL and an entry.
 /// let rows = (0..3_u64).map(|n| {
 ///     let url = format!("https://example.com/{n}");
 ///     let visit = Observation::content(&url, Time::now(), n, epoch).visit;

@@ -1,7 +1,7 @@
 //! Sorted runs in a scratch file: pages and their entries in SURT order, run after run.
 //!
-//! Each page is stored as the parts of its SURT key and URL that differ from the page before, and
-//! its entries, packed as in a record.
+//! Each page is stored as its entries, packed as in a record, and the parts of its SURT key and URL
+//! that differ from the previous page.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,7 +42,8 @@ impl RunWriter {
     ///
     /// # Errors
     ///
-    /// Those of the file, and a bug if the page does not come after the last.
+    /// The errors of the file, and a bug if the page does not follow the previous page in SURT
+    /// order.
     pub(super) fn push(
         &mut self,
         key: &[u8],
@@ -79,7 +80,7 @@ impl RunWriter {
     }
 }
 
-/// Appends the part of `bytes` after the prefix that it shares with `last`, and updates `last`.
+/// Appends the part of `bytes` after the prefix shared with `last`, and copies `bytes` to `last`.
 #[expect(clippy::indexing_slicing, reason = "no more is shared than there is")]
 fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
     let db = alike(bytes, last);
@@ -91,7 +92,7 @@ fn put_after(out: &mut Vec<u8>, last: &mut Vec<u8>, bytes: &[u8]) {
     last.extend_from_slice(rest);
 }
 
-/// Reads what [`put_after`] wrote.
+/// Reads the bytes that [`put_after`] wrote.
 fn take_after(cursor: &mut Cursor<'_>, last: &mut Vec<u8>) -> Option<()> {
     let db = usize::try_from(cursor.varint()?).ok().filter(|db| *db <= last.len())?;
     let len = cursor.count()?;
@@ -113,7 +114,7 @@ impl Runs {
         self.places.len()
     }
 
-    /// Merges the runs into fewer and longer ones, `fan_in` at a time, in another scratch file.
+    /// Merges the runs into fewer and longer runs, `fan_in` at a time, in another scratch file.
     /// `watch` is called with the number of merged visits.
     pub(super) fn merged(
         self,
@@ -144,7 +145,7 @@ impl Runs {
     }
 }
 
-/// A page from all runs that have it, or many pages.
+/// The entries of one or more pages, each joined from all runs that contain the page.
 #[derive(Debug, Default)]
 pub(super) struct Joined {
     /// The key of the last page.
@@ -186,7 +187,7 @@ impl<'r> Merge<'r> {
         Ok(Merge { file: &all.map, runs, tournament })
     }
 
-    /// Adds the next page to `out`; false past the last.
+    /// Adds the next page to `out`. Returns false after the last page.
     #[expect(clippy::indexing_slicing, reason = "URLs are only added to")]
     pub(super) fn next(&mut self, out: &mut Joined) -> Result<bool> {
         let Merge { file, runs, tournament } = self;

@@ -16,16 +16,17 @@ use crate::layout::Delta;
 use crate::segment::{Layout, Record, SealPage, Sealer, Span, Tombstones, count_visits};
 use crate::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// The most batches between the two threads.
+/// The maximum number of batches between the two threads.
 const BATCHES: usize = 4;
 
-/// A message from the merging to the writing thread. Without the end, nothing may be finished.
+/// A message from the merging to the writing thread. Without [`Message::End`], the writing thread
+/// must not finish anything.
 enum Message {
     Batch(Batch),
     End,
 }
 
-/// The merging half.
+/// The merging half of writing.
 pub(super) struct Merger {
     batches: SyncSender<Message>,
     done: Receiver<Batch>,
@@ -47,7 +48,7 @@ pub(super) fn pair() -> (Merger, Batches) {
 impl Merger {
     /// Passes on batches of the pages that lack entries in the segments of `view`, with the store's
     /// epoch numbers. `watch` is called with the number of merged visits. If the writing half
-    /// fails, it returns the error; the merging half just ends.
+    /// fails, the writing half returns the error, and this call returns without an error.
     pub(super) fn run(
         self,
         runs: &Runs,
@@ -71,7 +72,7 @@ impl Merger {
             }
             watch(taken)?;
             if !more {
-                // If nobody receives it, the writing half has failed.
+                // If nobody receives the message, the writing half has failed.
                 let _ = self.batches.send(Message::End);
                 return Ok(());
             }
@@ -86,16 +87,16 @@ pub(super) struct Written {
     pub(super) files: Unlisted,
     /// The last operation of the last segment.
     pub(super) sequence: u64,
-    /// Pages with visits that were new to the store, and those visits.
+    /// The pages with visits that were new to the store, and the number of these visits.
     pub(super) pages: u64,
     pub(super) visits: u64,
-    /// New restatements, weights and classes.
+    /// The numbers of new restatements, weights and classes.
     pub(super) restated: u64,
     pub(super) weights: u64,
     pub(super) classes: u64,
-    /// Pages that were new to the store.
+    /// The number of pages that were new to the store.
     pub(super) new_pages: u64,
-    /// Bytes of the segments.
+    /// The total size of the segments in bytes.
     pub(super) bytes: u64,
 }
 
@@ -105,13 +106,13 @@ pub(super) struct Writing<'d> {
     pub(super) segment_ids: &'d SegmentIds,
     /// The last operation before the load.
     pub(super) sequence: u64,
-    /// The most pages of a segment.
+    /// The maximum number of pages in a segment.
     pub(super) segment_pages: u64,
     pub(super) memory_bytes: usize,
-    /// How to build the tables. They reuse memory of the gathered observations, which is free by
-    /// then.
+    /// How to build the tables. They reuse the memory of the gathered observations, which is free
+    /// when the tables are built.
     pub(super) layout: Layout,
-    /// The tier of a segment with this many entries.
+    /// Returns the tier of a segment with the given number of entries.
     pub(super) tier: &'d (dyn Fn(u64) -> u64 + Sync),
 }
 
@@ -148,7 +149,7 @@ impl Written {
 }
 
 impl Writing<'_> {
-    /// Writes all batches. Returns `None` if the end did not come.
+    /// Writes all batches. Returns `None` if [`Message::End`] did not arrive.
     pub(super) fn run(&self, batches: Batches) -> Result<Option<Written>> {
         let mut open: Option<Open> = None;
         let mut written = Written::nothing(self.disk, self.sequence);
@@ -240,7 +241,7 @@ impl Unlisted {
         self.names.push(name);
     }
 
-    /// Keeps the files: a list may name them now.
+    /// Keeps the files, because a list may now name them.
     pub(super) fn listed(mut self) {
         self.names.clear();
     }
@@ -249,7 +250,7 @@ impl Unlisted {
 impl Drop for Unlisted {
     fn drop(&mut self) {
         for name in self.names.drain(..) {
-            // If this fails, the next open finds the file and removes it.
+            // If the removal fails, the next open finds the file and removes it.
             let _ = self.disk.remove(name);
         }
     }

@@ -1,9 +1,9 @@
 //! The schedule for checking published files again.
 //!
-//! Each file is due once in every 30 days, at a moment derived from its checksum, so files that
-//! arrived together are not all due together. The first run after that moment reads the file.
-//! Nothing is skipped if no run comes for a long time: the directory records when each file was
-//! last found undamaged.
+//! Each file is due for a check once in every 30 days, at a moment derived from its checksum, so
+//! files that were published together are not all due together. The first run after that moment
+//! reads the file. No check is skipped if no run happens for a long time: the directory records
+//! when each file was last found undamaged.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ const PERIOD: u64 = 30 * DAY;
 /// The tolerance for a clock that is set back.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The checks of the files in a directory.
+/// The times of the last checks of the files in a directory.
 #[derive(Debug)]
 pub(super) struct Checks {
     disk: Arc<dyn Disk>,
     /// The start of the run.
     now: u64,
     checked: Checked,
-    /// The record on the disk.
+    /// The checks as recorded on the disk.
     noted: Checked,
 }
 
@@ -41,8 +41,8 @@ impl Checks {
         self.checked.get(name).is_none_or(|checked| is_due(name, checked, self.now))
     }
 
-    /// Records the files that were checked without damage, and forgets files that no longer exist.
-    /// Costs two syncs, if anything changed.
+    /// Records that the files in `read` were checked without damage, and removes the records of
+    /// files that no longer exist. Costs two syncs if anything changed.
     pub(super) fn note(&mut self, read: &[Name], is_there: impl Fn(Name) -> bool) -> Result<()> {
         read.iter().for_each(|name| self.checked.put(*name, self.now));
         self.checked.retain(is_there);
@@ -56,7 +56,7 @@ impl Checks {
 /// Whether a file became due since it was checked.
 fn is_due(name: Name, checked: u64, now: u64) -> bool {
     let (Name::FixedSegment(file) | Name::FixedDf(file)) = name else { return true };
-    // A clock that was far ahead must not prevent checks for years.
+    // A check recorded by a clock that was far ahead must not prevent checks for years.
     if checked > now.saturating_add(DAY) {
         return true;
     }

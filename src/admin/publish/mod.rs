@@ -2,8 +2,8 @@
 //!
 //! The state of one commit of the catalog is read as for a backup ([`copy`](super::copy)). Its
 //! segments and tables get unique names that identify their contents. Last of all, a generation
-//! that lists them becomes durable. No file is ever written again, so any tool may copy the files
-//! in any order, as long as generations come last.
+//! that lists these files becomes durable. No file is ever written again, so any tool may copy the
+//! files in any order, as long as generations come last.
 
 mod checks;
 mod named;
@@ -38,24 +38,24 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 /// Publishes the sealed state of a store as a *generation* in another directory, which
 /// [`Reader::published`](crate::Reader::published) opens.
 ///
-/// It writes nothing to the store, and works while another process writes to it. The process that
-/// has the store open calls [`Store::publish`] instead, which first seals everything.
+/// Publishing writes nothing to the store, and works while another process writes to the store. The
+/// process that has the store open calls [`Store::publish`] instead, which first seals everything.
 ///
-/// A generation is a small file that lists segments and tables of document frequencies. These are
-/// linked or copied, unless an earlier generation has brought them already, and never change. So
-/// any tool can copy the directory elsewhere, file by file, as long as it copies `generations`
-/// last. Use one directory for one store.
+/// A generation is a small file that lists segments and tables of document frequencies. The listed
+/// files never change. They are linked or copied, unless an earlier generation has brought them
+/// already. So any tool can copy the directory elsewhere, file by file, as long as the tool copies
+/// `generations` last. Use one directory for one store.
 ///
-/// The newest [`keep`](PublishOptions::keep) generations stay, and others for a
-/// [`grace`](PublishOptions::grace) period after a newer one replaced them. Purged data is in no
-/// generation of a run that starts later; see
-/// [`generations_with`](crate::publish::generations_with()) for earlier ones. If nothing is new, no
-/// generation is added.
+/// The newest [`keep`](PublishOptions::keep) generations stay. An older generation stays for a
+/// [`grace`](PublishOptions::grace) period after a newer generation replaced it. A generation of a
+/// run that starts after a purge has no purged data; see
+/// [`generations_with`](crate::publish::generations_with()) for earlier generations. If nothing is
+/// new, no generation is added.
 ///
 /// New files are read and checked before a generation lists them. Each kept file is read at least
-/// once in 30 days; [`check_kept`](PublishOptions::check_kept) reads all of them. A damaged file is
-/// replaced by that of the store. So the cost is a read of the new segments and of a small part of
-/// the others, plus the copies and some syncs.
+/// once in 30 days; [`check_kept`](PublishOptions::check_kept) reads all kept files. A damaged file
+/// is replaced by the store's file. So the cost is a read of the new segments and of a small part
+/// of the kept files, plus the copies and some syncs.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -76,10 +76,10 @@ pub use options::{GenerationInfo, Publication, PublishOptions};
 /// # Errors
 ///
 /// For the store: [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`];
-/// [`Error::Locked`] if its writer committed too fast to read a state within a minute. For the
-/// target: [`Error::NotAStore`] if it contains something else or lies in a store;
+/// [`Error::Locked`] if the store's writer committed too fast for a minute to read a state. For the
+/// target: [`Error::NotAStore`] if the directory contains something else or lies in a store;
 /// [`Error::NotABackup`] if another store is published there, or a newer or diverged copy of this
-/// one; [`Error::Locked`] if another process publishes there. [`Error::Corrupt`] if a file of the
+/// store; [`Error::Locked`] if another process publishes there. [`Error::Corrupt`] if a file of the
 /// store or an existing generation is damaged; [`Error::InvalidOption`], [`Error::Cancelled`],
 /// [`Error::Io`].
 ///
@@ -94,14 +94,14 @@ pub fn publish(
     let (from, to) = (from.into(), to.into());
     require_apart(&to, Some(&from))?;
     let from = from.disk(None);
-    // Before anything is created in the target.
+    // Must come before anything is created in the target.
     require_store(&from)?;
     let to = to.disk(from.file_mode());
     let progress = options.progress.clone();
     publish_disk(&from, &to, &|| copy::newest(&from, &progress), &options)
 }
 
-/// Lists the generations in a directory, in order. Costs a small read for each.
+/// Lists the generations in a directory, in order. Costs a small read for each generation.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -126,13 +126,13 @@ pub fn generations(at: impl Into<Location>) -> Result<Vec<GenerationInfo>> {
     each(&at.into().disk(None), |generation| Ok(info(&generation)))
 }
 
-/// Lists the generations in a directory that still contain pages in a scope, by number: for example
+/// Lists the numbers of the generations in a directory that contain pages in a scope: for example
 /// pages that have since been [purged](Store::purge) from the store.
 ///
-/// Purged pages are in no later generation. They are gone from the directory once
-/// [`publish`](crate::publish::publish()) has kept 1 generation, without grace. A run that was
-/// in progress during the purge may still add one, so call this after it. Costs a search in each
-/// listed segment.
+/// Generations published after a purge have no purged pages. No purged pages are left in the
+/// directory once [`publish`](crate::publish::publish()) has kept 1 generation, without grace. A
+/// run of `publish` that was in progress during the purge may still add a generation with purged
+/// pages, so call this function after such a run. Costs a search in each listed segment.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -182,7 +182,7 @@ pub fn generations_with(at: impl Into<Location>, scope: &Scope<'_>) -> Result<Ve
 }
 
 /// Whether a directory has files named as by [`publish`](crate::publish::publish()), and is not
-/// itself a store. It may be incomplete while it is being copied.
+/// itself a store. The directory may be incomplete while it is being copied.
 ///
 /// [`Reader::open`](crate::Reader::open) reads such a directory like a store, and only
 /// [`publish`](crate::publish::publish()) writes to it. Costs listing the directory.
@@ -211,7 +211,7 @@ pub fn is_published(at: impl Into<Location>) -> Result<bool> {
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] reports the first damaged file, [`Error::Io`] a missing one;
+/// [`Error::Corrupt`] reports the first damaged file, [`Error::Io`] a missing file;
 /// [`Error::NotAStore`], [`Error::Version`], [`Error::Cancelled`].
 pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> Result<()> {
     let disk = at.into().disk(None);
@@ -227,7 +227,7 @@ pub fn check(at: impl Into<Location>, generation: u64, progress: &Progress) -> R
 }
 
 impl Store {
-    /// Seals everything, and [publishes](crate::publish::publish()) it. The store remains
+    /// Seals everything, and [publishes](crate::publish::publish()) the store. The store remains
     /// usable; the generation may or may not include observations made during this call.
     ///
     /// ```
@@ -253,7 +253,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`publish`](crate::publish::publish()), and of [`seal`](Store::seal).
+    /// The errors of [`publish`](crate::publish::publish()) and of [`seal`](Store::seal).
     pub fn publish(&self, to: impl Into<Location>, options: PublishOptions) -> Result<Publication> {
         let to = to.into();
         require_apart(&to, None)?;
@@ -295,7 +295,8 @@ fn publish_disk(
         return Err(Error::InvalidOption { name: "keep", takes: "at least 1" });
     }
     progress.start(Stage::Copying, None)?;
-    // Before the store is read: otherwise another run could publish a newer state first.
+    // The target is locked before the store is read: otherwise another run could publish a newer
+    // state first.
     let mut target = Target::take(to)?;
     let source = Source::open(from, read)?;
     let store = source.contents.settings.store;
@@ -346,8 +347,8 @@ fn publish_disk(
     })
 }
 
-/// Adds the next generation, unless it would equal the newest. Returns the number of the newest
-/// one, and whether it is new.
+/// Adds the next generation, unless it would equal the newest generation. Returns the number of the
+/// newest generation, and whether that generation is new.
 fn generate(
     to: &Arc<dyn Disk>,
     target: &mut Target,
@@ -375,7 +376,8 @@ fn generate(
         && (&last.segments, &last.epochs, of_last) == (segments, epochs, &tables)
     {
         let number = *number;
-        // The process that wrote it may have been killed before it was durable.
+        // The process that wrote the generation may have been killed before the generation was
+        // durable.
         target.sync(Dir::Generations)?;
         return Ok((number, false));
     }
@@ -387,8 +389,8 @@ fn generate(
 }
 
 /// Whether anything was forgotten between two published states in a directory. `None` if unknown: a
-/// merge leaves no trace of what was forgotten before. Costs a small read for each segment added
-/// since.
+/// merged segment does not show what was forgotten before the merge. Costs a small read for each
+/// segment added after `older`.
 pub(super) fn forgotten(
     disk: &Arc<dyn Disk>,
     older: &Published,
@@ -420,7 +422,7 @@ pub(super) fn forgotten(
         if numbers.delta.visits < known {
             return Ok(Some(true));
         }
-        // If each operation is a visit that is still known, nothing was forgotten.
+        // If each operation is a visit that still exists, nothing was forgotten.
         let operations = row.last_sequence - row.first_sequence + 1;
         is_known &= row.last_sequence <= last || numbers.visits == operations;
     }

@@ -1,5 +1,5 @@
 //! The files of a generation, without opening them: for tools that copy files, and for counts
-//! before any of them has arrived.
+//! before any of the files has arrived.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ const FINGERPRINT_BYTES: u64 = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PublishedFile {
-    /// Its path within the directory, such as `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A
-    /// name always refers to the same bytes.
+    /// The path of the file within the directory, such as
+    /// `files/e220a8397b1dcdaf-0000000003-0d640880.seg`. A name always refers to the same bytes.
     pub name: String,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
 }
 
 /// Lists the files of a generation: segments, then tables of document frequencies. Needs only the
-/// generation, not these files. Costs a small read.
+/// generation, not the listed files. Costs a small read.
 ///
-/// Use it to find the files to copy for one generation, and [`check_file`] to check whether a file
-/// arrived complete.
+/// Use this list to find the files to copy for one generation, and [`check_file`] to check whether
+/// a file arrived complete.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -70,9 +70,9 @@ pub fn files(at: impl Into<Location>, generation: u64) -> Result<Vec<PublishedFi
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if it is damaged; [`Error::Io`] if it does not exist, or [`Error::NoTable`]
-/// for a missing table; [`Error::InvalidArgument`] if the generation lists no such file;
-/// [`Error::NotAStore`], [`Error::Version`], [`Error::Cancelled`].
+/// [`Error::Corrupt`] if the file is damaged; [`Error::Io`] if a segment does not exist, or
+/// [`Error::NoTable`] for a missing table; [`Error::InvalidArgument`] if the generation lists no
+/// such file; [`Error::NotAStore`], [`Error::Version`], [`Error::Cancelled`].
 pub fn check_file(
     at: impl Into<Location>,
     generation: u64,
@@ -112,12 +112,13 @@ pub(super) fn check_one(
     Err(Error::corrupt(names.of(of), 0, what))
 }
 
-/// Counts the distinct fingerprints of an epoch in a generation, once for each segment that has
-/// them. The result equals [`Snapshot::fingerprints`](crate::Snapshot::fingerprints).
+/// Counts the distinct fingerprints of an epoch in a generation. A fingerprint counts once for each
+/// segment that has it. The result equals
+/// [`Snapshot::fingerprints`](crate::Snapshot::fingerprints).
 ///
-/// Reads the first 64 bytes of each segment, and its table at the end: some bytes for each MiB. The
-/// bytes between need not have arrived, as long as files have their full length. Tables of document
-/// frequencies may be missing.
+/// Reads the first 64 bytes of each segment, and the table at the segment's end: some bytes for
+/// each MiB. The bytes between need not have arrived, as long as files have their full length.
+/// Tables of document frequencies may be missing.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -136,8 +137,8 @@ pub(super) fn check_one(
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if the data it reads is damaged, or has not arrived; [`Error::Io`] if a file
-/// does not exist; [`Error::NotAStore`], [`Error::Version`].
+/// [`Error::Corrupt`] if the bytes to read are damaged, or have not arrived; [`Error::Io`] if a
+/// file does not exist; [`Error::NotAStore`], [`Error::Version`].
 pub fn fingerprints(at: impl Into<Location>, generation: u64, epoch: Epoch) -> Result<u64> {
     let (disk, generation) = there(at, generation)?;
     let store = generation.published.store;

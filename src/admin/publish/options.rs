@@ -17,15 +17,15 @@ settings! {
     pub struct PublishOptions {
         /// The number of generations to keep, including the new one; at least 1. Default: 3.
         pub keep: usize = 3,
-        /// The time for which a generation stays at least after a newer one was published. It must
-        /// be longer than readers use a generation. Default: a day.
+        /// The minimum time for which a generation stays after a newer generation was published.
+        /// The time must be longer than readers use a generation. Default: a day.
         pub grace: Duration = Duration::from_secs(24 * 60 * 60),
         /// Whether to copy files instead of linking them. Default: no. A link takes neither space
-        /// nor time, but it is the same file: disk damage affects both the store and the published
-        /// files.
+        /// nor time, but a link is the same file: disk damage affects both the store and the
+        /// published files.
         pub copy: bool = false,
-        /// Whether to read all kept files, and not only those that are due. Default: no. Each file
-        /// is due once in every 30 days, and the first run after that moment reads it.
+        /// Whether to read all kept files, and not only the files that are due. Default: no. Each
+        /// file is due once in every 30 days, and the first run after the due time reads the file.
         pub check_kept: bool = false,
         /// Reports progress and allows cancellation: first in bytes of files that are linked,
         /// copied or kept, then in bytes checked. Default: a progress that nobody reads.
@@ -39,13 +39,13 @@ settings! {
 pub struct Publication {
     /// The number of the generation.
     pub generation: u64,
-    /// Whether it is new. If not, the newest existing generation already has this state of the
-    /// store.
+    /// Whether the generation is new. If not, the newest existing generation already has this state
+    /// of the store.
     pub is_new: bool,
-    /// The last operation in it.
+    /// The last operation in the generation.
     pub sequence: u64,
-    /// The number of later operations that were acknowledged but are in no segment yet. They are
-    /// not published.
+    /// The number of later operations that were acknowledged but are in no segment yet. These
+    /// operations are not published.
     pub unsealed: u64,
     /// Files that are links to files of the store.
     pub linked: FileCount,
@@ -53,20 +53,22 @@ pub struct Publication {
     pub copied: FileCount,
     /// Files that already existed.
     pub kept: FileCount,
-    /// Files that were read and checked: all new ones, and some of the kept ones.
+    /// Files that were read and checked: all new files, and some of the kept files.
     pub checked: FileCount,
     /// Kept files that were not read, because they were checked in the last 30 days.
     pub unchecked: FileCount,
-    /// Copied files that replaced damaged ones.
+    /// Copied files that replaced damaged files.
     pub replaced: FileCount,
     /// Older generations that were removed, by number.
     pub removed: Vec<u64>,
     /// The number of files removed because no generation lists them any more.
     pub removed_files: u64,
-    /// Older generations that still exist, by number. They contain data that was forgotten since.
+    /// Older generations that still exist, by number. They contain data that was forgotten after
+    /// they were published.
     pub older: Vec<u64>,
-    /// Whether anything was forgotten since the oldest of them. `None` if unknown: a merge combined
-    /// its operations with later ones, which were not all visits.
+    /// Whether anything was forgotten since the oldest generation in `older`. `None` if unknown: a
+    /// merge combined operations of that generation with later operations, and not all of these
+    /// operations were visits.
     pub forgotten: Option<bool>,
     /// The system error that caused files to be copied instead of linked.
     pub not_linked: Option<String>,
@@ -76,15 +78,15 @@ pub struct Publication {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GenerationInfo {
-    /// Its number, larger than all before.
+    /// The number of the generation, larger than the numbers of all earlier generations.
     pub number: u64,
     /// The number of the store.
     pub store: u64,
-    /// When it was published, by the clock of the publisher.
+    /// The time when the generation was published, by the clock of the publisher.
     pub written: SystemTime,
-    /// The last operation in it.
+    /// The last operation in the generation.
     pub sequence: u64,
-    /// Its segments and tables.
+    /// The segments and tables of the generation.
     pub files: FileCount,
     /// The store's epochs, by number.
     pub epochs: Vec<EpochInfo>,

@@ -1,4 +1,5 @@
-//! The directory to which a store is published: its contents, and what may be removed.
+//! The directory to which a store is published: its contents, and which of its files may be
+//! removed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -43,8 +44,8 @@ impl Target {
         Ok(Target { disk: Arc::clone(disk), _lock: lock, generations })
     }
 
-    /// Checks that only this store is published here, and that the contents derive from the newest
-    /// generation.
+    /// Checks that only this store is published in the directory, and that `contents` derive from
+    /// the newest generation.
     pub(super) fn require(&self, contents: &Contents) -> Result<()> {
         let not = |why: String| Err(Error::NotABackup { location: self.disk.location(), why });
         let store = contents.settings.store;
@@ -68,12 +69,13 @@ impl Target {
         newest.checked_add(1).ok_or(Error::Limit { what, max: u64::MAX, instead })
     }
 
-    /// The files listed by existing generations: they were complete when they were published.
+    /// The files listed by existing generations: these files were complete when they were
+    /// published.
     pub(super) fn named(&self) -> BTreeSet<Name> {
         self.generations.iter().flat_map(names_of).collect()
     }
 
-    /// Makes the names of a directory durable.
+    /// Makes the names of the files in a directory durable.
     pub(super) fn sync(&self, dir: Dir) -> Result<()> {
         let synced = self.disk.sync_dir(dir);
         synced.map_err(|e| Error::io("sync the directories of", self.disk.location(), e))
@@ -87,7 +89,8 @@ impl Target {
         grace: Duration,
         now: SystemTime,
     ) -> Result<Vec<u64>> {
-        // The clock may have been set back: a generation is replaced after it was written.
+        // The clock may have been set back, but a generation is never replaced before it was
+        // written.
         let written = || self.generations.iter().map(|of| of.published.written);
         let followed = written().zip(written().skip(1)).map(|(own, next)| own.max(next));
         let old = self.generations.len().saturating_sub(keep);
@@ -100,7 +103,7 @@ impl Target {
             self.remove(Name::Generation(*number))?;
         }
         if !retired.is_empty() {
-            // Before any of their files is removed.
+            // Must come before any file of the generations is removed.
             self.sync(Dir::Generations)?;
         }
         Ok(retired)

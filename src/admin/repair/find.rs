@@ -1,4 +1,4 @@
-//! The parts of a damaged store: its segments and journals, as far as they can be read.
+//! The parts of a damaged store: its segments and journals, as far as these can be read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::order::sort_few_by_key;
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 use crate::segment::Frame;
 
-/// The most gaps of the journal that are reported one by one.
+/// The maximum number of gaps of the journal that are reported one by one.
 const GAPS_MAX: usize = 1000;
 
 /// A recovered component: the operations of one range of numbers.
@@ -36,7 +36,7 @@ pub(super) enum RecoveredPart {
 /// The recovered parts.
 #[derive(Default)]
 pub(super) struct Recovered {
-    /// Oldest first; there may be gaps.
+    /// The recovered components, oldest first; there may be gaps.
     pub(super) components: Vec<SavedComponent>,
     /// All epochs, by number.
     pub(super) epochs: Vec<EpochInfo>,
@@ -44,9 +44,9 @@ pub(super) struct Recovered {
     pub(super) unnamed: Vec<String>,
     /// Files and operations that are lost as a whole.
     pub(super) lost: Vec<Loss>,
-    /// Visits in the journal to unknown pages.
+    /// The number of lost visits in the journal, whose pages are unknown.
     pub(super) lost_visits: u64,
-    /// Frames of the journal with a wrong checksum.
+    /// The number of frames of the journal with a wrong checksum.
     pub(super) damaged_frames: u64,
     /// Operations in the journal that forgot unknown pages.
     pub(super) ambiguities: Vec<String>,
@@ -80,7 +80,8 @@ pub(super) fn flaw_of(error: &Error) -> Option<Corruption> {
 }
 
 impl Recovered {
-    /// Records the flaw of an error, and returns its description; returns any other error.
+    /// Records the flaw that an error describes, and returns the flaw's description. Returns any
+    /// other error.
     fn noted(&mut self, error: Error) -> Result<String> {
         let flaw = error.flaw()?;
         let what = flaw.what.clone();
@@ -92,7 +93,7 @@ impl Recovered {
         self.components.push(SavedComponent { operations, part });
     }
 
-    /// Collects what a sound and current catalog lists.
+    /// Collects the parts that a sound and current catalog lists.
     fn by_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -110,14 +111,14 @@ impl Recovered {
         let last = contents.segments.last().map_or(0, |row| row.last_sequence);
         let mut journals = Vec::from(contents.journals.map(|frames| frames.blobs));
         journals.retain(|blobs| !blobs.is_empty());
-        // Each has a blob.
+        // Each journal has a blob.
         sort_few_by_key(&mut journals, |blobs| blobs.first().map(|blob| blob.first_sequence));
         self.replay(journals, last)?;
         self.epochs = contents.epochs;
         Ok(())
     }
 
-    /// Collects what can be recovered if the catalog is outdated or cannot be read.
+    /// Collects the parts that can be recovered if the catalog is outdated or cannot be read.
     fn without_catalog(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -143,7 +144,7 @@ impl Recovered {
         });
         if let Some(salvage) = &salvage {
             let apart = if is_old && changes.is_some() {
-                // It may belong to a diverged copy.
+                // The journal may belong to a diverged copy.
                 Some("the catalog is older than SNAPSHOT, and so is its journal")
             } else if self.is_listed(&salvage.segments) {
                 None
@@ -167,8 +168,8 @@ impl Recovered {
         self.name_epochs()
     }
 
-    /// Whether the newest segment, if any, is in the rows of a catalog: then the journal of that
-    /// catalog follows it.
+    /// Whether the newest segment, if any, is in the rows of a catalog. If so, the journal of that
+    /// catalog continues after the segment.
     fn is_listed(&self, rows: &[SegmentRow]) -> bool {
         match self.components.last().map(|newest| &newest.part) {
             Some(RecoveredPart::Segment(frame)) => rows.contains(&row_of(frame)),
@@ -210,7 +211,7 @@ impl Recovered {
         }
     }
 
-    /// A segment that the last catalog lists.
+    /// Adds a segment that the last catalog lists.
     fn listed(&mut self, disk: &Arc<dyn Disk>, store: u64, row: &SegmentRow) -> Result<()> {
         let frame = read_frame(disk, row.id);
         let frame = frame.and_then(|frame| check_listed(&frame, store, row).map(|()| frame));
@@ -234,11 +235,12 @@ impl Recovered {
         Ok(())
     }
 
-    /// Collects the segment files, if no list says which of them count. Returns the store to which
-    /// they belong; `of` is the store of the catalog, if known.
+    /// Collects the segment files, if no list says which of them are live. Returns the store to
+    /// which the segments belong; `of` is the store of the catalog, if known.
     ///
-    /// A segment that replaced others has a higher number and covers their operations. So, from the
-    /// highest number down, a segment counts if it overlaps none that counts.
+    /// A merged segment has a higher number than the segments it replaced, and covers their
+    /// operations. So segments are examined from the highest number down, and a segment is kept if
+    /// its operations overlap no kept segment.
     fn unlisted(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -273,7 +275,7 @@ impl Recovered {
                     self.push((first, last), RecoveredPart::Segment(frame));
                 }
                 Ok(()) => {}
-                // Without a catalog it is unknown whether it is missing.
+                // Without a catalog it is unknown whether the damaged segment was live.
                 Err(e) => {
                     let why = self.noted(e)?;
                     self.lost.push(Loss {
@@ -315,7 +317,7 @@ impl Recovered {
             }
             next = last.saturating_add(1);
         }
-        // A segment that fills no gap may have been the newest.
+        // A damaged segment that fills no gap may have been the newest.
         if !self.loses_to_the_end(next.saturating_sub(1)) && !unreadable.is_empty() {
             self.lost.push(Loss {
                 file,
@@ -329,10 +331,12 @@ impl Recovered {
         }
     }
 
-    /// Replays journals, the older first, as long as each operation follows the one before.
+    /// Replays journals, the older journal first, as long as each operation follows the previous
+    /// operation.
     fn replay(&mut self, journals: Vec<Vec<Blob>>, mut last: u64) -> Result<()> {
         for blobs in journals {
-            // A failed operation spoils its memtable, so it is tried on a copy.
+            // A failed operation spoils its memtable, so the frames are first replayed into a
+            // scratch memtable.
             let mut sound = 0;
             let mut end = last;
             let scratch = Memtable::new(Journal::A);
@@ -374,10 +378,11 @@ impl Recovered {
         self.lost.push(lost_operations((first, last), why));
     }
 
-    /// Records the acknowledged operations that no longer exist.
+    /// Records the loss of operations that were acknowledged, as `marked` shows, and no longer
+    /// exist.
     fn compare_with_mark(&mut self, marked: u64) {
         let last = self.components.last().map_or(0, |newest| newest.operations.1);
-        // Losses that are recorded already, perhaps without an end.
+        // Such losses may be recorded already, perhaps without an end.
         for loss in &mut self.lost {
             if let Some((first, end @ None)) = &mut loss.operations
                 && *first <= marked
@@ -392,13 +397,13 @@ impl Recovered {
             self.lose_from(last.saturating_add(1), Some(marked), "the journal ends before them");
         } else if marked < last.max(1) && self.has_flaw_of_catalog() && !self.loses_to_the_end(last)
         {
-            // There is no mark, or it is older than the segments.
+            // There is no mark, or the mark is older than the segments.
             let why = "the journal cannot be read, and its end is unknown";
             self.lose_from(last.saturating_add(1), None, why);
         }
     }
 
-    /// Whether a loss of the operations after the last one is recorded already.
+    /// Whether a loss of the operations after the last operation is recorded already.
     fn loses_to_the_end(&self, last: u64) -> bool {
         let mut lost = self.lost.iter().filter_map(|loss| loss.operations);
         lost.any(|(first, end)| end.is_none() || first > last)
@@ -408,8 +413,8 @@ impl Recovered {
         self.flaws.iter().any(|flaw| flaw.file == Name::Catalog.to_string())
     }
 
-    /// Invents names for all epochs whose names are unknown. Each use has an epoch that has not
-    /// ended.
+    /// Invents names for all epochs whose names are unknown. Ensures that each use of epochs has an
+    /// epoch that has not ended.
     fn name_epochs(&mut self) -> Result<()> {
         let mut seen: Vec<Epoch> = Vec::new();
         for component in &self.components {
@@ -429,7 +434,7 @@ impl Recovered {
             seen.iter().map(|e| e.count()).filter(|count| (*count as usize) < EPOCHS_MAX).max();
         let mut count = newest.map_or(0, |newest| newest as usize + 1);
         if Role::USES.iter().any(|is_for| in_use(&self.epochs, *is_for).is_none()) {
-            // The only epoch of this use that had not ended is lost, and no data refers to it.
+            // The only active epoch of a use is lost, and no data refers to it.
             next_epoch(self.epochs.len(), 0)?;
             count = count.max(self.epochs.len() + 1);
         }
@@ -457,8 +462,8 @@ fn lost_operations(operations: (u64, Option<u64>), why: &str) -> Loss {
     }
 }
 
-/// The store of the segments: that of the catalog, or else of `SNAPSHOT`, if any segment belongs to
-/// it; or else the store with the most visits.
+/// Determines the store of the segments: the catalog's store, or else the store of `SNAPSHOT`, if
+/// any segment belongs to it; otherwise the store with the most visits.
 fn whose(frames: &[Frame], of_catalog: Option<u64>, of_published: Option<u64>) -> Option<u64> {
     let mut visits: BTreeMap<u64, u64> = BTreeMap::new();
     for frame in frames {

@@ -1,8 +1,8 @@
 //! Replay of the recovered part of a damaged catalog's journals.
 //!
-//! An opening store replays its journals as a whole. Here frames may be missing between others, and
-//! both journals go into one memtable. An operation that refers to a page by an uncertain number is
-//! lost and counted; see [`Numbers`].
+//! When a store opens, it replays its journals as a whole. A repair replays journals in which
+//! frames may be missing between others, and replays both journals into one memtable. An operation
+//! that refers to a page by an uncertain number is lost and counted; see [`Numbers`].
 
 use super::numbers::Numbers;
 use crate::bug::{Bug, OrBug};
@@ -17,7 +17,7 @@ use crate::url::check_url;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) first: u64,
-    /// `None` if nothing after the gap shows its end.
+    /// The last lost operation; `None` if nothing after the gap shows its end.
     pub(super) last: Option<u64>,
     /// Why the operations are missing.
     pub(super) why: &'static str,
@@ -26,10 +26,10 @@ pub(super) struct Gap {
 /// The recovered part of the journals.
 pub(super) struct SavedJournal {
     pub(super) memtable: Memtable,
-    /// The first and the last operation; `None` without any.
+    /// The first and the last recovered operation; `None` if no operation was recovered.
     pub(super) operations: Option<(u64, u64)>,
     pub(super) gaps: Vec<Gap>,
-    /// Frames with a wrong checksum.
+    /// The number of frames with a wrong checksum.
     pub(super) damaged_frames: u64,
     pub(super) nameless: Nameless,
 }
@@ -38,11 +38,11 @@ pub(super) struct SavedJournal {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Nameless {
     pub(super) operations: u64,
-    /// Visits among them.
+    /// The number of visits among the operations.
     pub(super) visits: u64,
-    /// Operations among them that forget a page.
+    /// The number of operations that forget a page.
     pub(super) forgotten: u64,
-    /// The first and the last one.
+    /// The first and the last of the operations.
     pub(super) range: Option<(u64, u64)>,
 }
 
@@ -52,7 +52,7 @@ const AMBIGUOUS: &str =
     "two frames of the journal begin there, and it is unknown which was committed";
 const UNREADABLE: &str = "operations of the journal that are not readable";
 
-/// A frame to keep, and its table.
+/// A frame to keep, and the index of its table of page numbers.
 struct Kept {
     sequence: u64,
     table: usize,
@@ -65,9 +65,9 @@ struct Survey<'s> {
     tables: Vec<Numbers>,
     gaps: Vec<Gap>,
     damaged_frames: u64,
-    /// The expected start of the next frame.
+    /// The operation with which the next frame is expected to start.
     next: u64,
-    /// Why the operations there are missing.
+    /// The reason why the operations from `next` on are missing.
     why: Option<&'static str>,
 }
 
@@ -95,7 +95,7 @@ impl Survey<'_> {
         Ok(())
     }
 
-    /// Keeps a frame, and assigns it to the table of the previous frame or to a new one.
+    /// Keeps a frame, and assigns it to the table of the previous frame or to a new table.
     fn keep(&mut self, blob: &Blob) -> Result<(), Bug> {
         let first = blob.first_sequence;
         let lost = first - self.next;
@@ -108,7 +108,7 @@ impl Survey<'_> {
         let before = self.kept.last().map(|kept| kept.sequence);
         match before {
             _ if runs.starts_with(first) => self.tables.push(Numbers::after(Some(0))),
-            // A table starts where the segments end, or later.
+            // The numbers of a table start at the end of the segments, or later.
             None => self.tables.push(Numbers::after(Some(lost))),
             Some(before) if runs.has_both(before, first) => {
                 self.tables.last_mut().or_bug("a frame that is kept has a table")?.lose(lost);
@@ -137,8 +137,8 @@ impl Survey<'_> {
     }
 }
 
-/// Passes each operation of a frame to `see`. If the rest is unreadable, passes `None` once for all
-/// of it.
+/// Passes each operation of a frame to `see`. If the rest of the frame is unreadable, passes `None`
+/// once for the whole rest.
 fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
     let mut cursor = Cursor::new(&blob.bytes);
     for sequence in blob.first_sequence..=blob.last_sequence() {
@@ -151,8 +151,8 @@ fn each(blob: &Blob, see: &mut dyn FnMut(u64, Option<Operation<'_>>)) {
     }
 }
 
-/// Replays the frames from operation `next` on. Takes the memory of one memtable with the operations
-/// of all these frames, and reads each frame twice.
+/// Replays the frames from operation `next` on. Takes the memory of one memtable with the
+/// operations of all these frames, and reads each frame twice.
 pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, Bug> {
     let mut survey = Survey {
         salvage,
@@ -175,13 +175,14 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, B
             let sequence = frame.sequence;
             let numbers = tables.get(frame.table).or_bug("each frame that is kept has a table")?;
             let Saved::Frame(blob) = salvage.frame(sequence) else {
-                // It was readable a moment ago. Page numbers after it are no longer certain.
+                // The first pass could still read this frame. Page numbers after the frame are no
+                // longer certain.
                 gaps.retain(|gap| gap.first < sequence);
                 gaps.push(Gap { first: sequence, last: None, why: UNREADABLE });
                 end = sequence;
                 break;
             };
-            // The numbers of another table start again.
+            // The page numbers of another table start at 0 again.
             if std::mem::replace(&mut table, frame.table) != frame.table {
                 replay.pages.clear();
             }
@@ -203,7 +204,7 @@ pub(super) fn replay(salvage: &Salvage<'_>, next: u64) -> Result<SavedJournal, B
 struct Replay<'i> {
     inner: &'i mut Inner,
     at: u64,
-    /// The pages introduced by the current table, by their numbers in the memtable.
+    /// The pages introduced by the current table, as their numbers in the memtable.
     pages: Vec<Option<u32>>,
 }
 
@@ -237,7 +238,8 @@ impl Replay<'_> {
         }
     }
 
-    /// The number in the memtable of the page of an operation; `None` if the page is unknown.
+    /// Returns the number in the memtable of the page of an operation; `None` if the page is
+    /// unknown.
     fn number(&mut self, page: &PageName<'_>, numbers: &Numbers) -> Result<Option<u32>, Bug> {
         match *page {
             PageName::Known(number) => {
@@ -252,7 +254,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Adds the page that an operation introduces, which the other journal may have introduced
+    /// Adds the page that an operation introduces. The other journal may have introduced the page
     /// before.
     fn bring(&mut self, url: &str, earlier: bool, head: &[u8]) -> Result<Option<u32>, Bug> {
         if check_url(url).is_err() {
@@ -263,7 +265,7 @@ impl Replay<'_> {
             return self.inner.add_page(self.at + 1, url, hash, earlier, head).map(Some);
         };
         if !earlier {
-            // It was forgotten in between, perhaps by a lost operation.
+            // The page was forgotten between the two operations, perhaps by a lost operation.
             self.at += 1;
             self.inner.reset(self.at, known, Delta::default())?;
         }
@@ -293,7 +295,8 @@ mod tests {
     use crate::page::{Entry, Epoch, EpochInfo, Role, Seen, Visit};
     use crate::time::Time;
 
-    /// A frame of visits, each of a page that it brings or that has a number.
+    /// Makes a frame of visits. Each visit introduces its page, or refers to the page by its
+    /// number.
     fn blob(first_sequence: u64, pages: &[PageName<'_>]) -> Blob {
         let mut bytes = Vec::new();
         for (time, page) in (1..).zip(pages) {

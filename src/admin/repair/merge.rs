@@ -19,13 +19,13 @@ use crate::segment::{
 pub(super) struct Input<'f> {
     pub(super) component: &'f SavedComponent,
     pub(super) tombstones: Tombstones,
-    /// Whether it may have forgotten its lost pages.
+    /// Whether the component may have forgotten pages whose records are lost.
     pub(super) resets_lost: bool,
 }
 
 /// The data of a page in a component.
 struct Saved {
-    /// Whether older components do not count.
+    /// Whether the component hides the page's data in older components.
     ends: bool,
     entries: Vec<Entry>,
 }
@@ -41,7 +41,7 @@ struct Stream<'f> {
     reader: Reader<'f>,
     /// The SURT key and the URL of the next page, and its data.
     next: Option<(Vec<u8>, String, Saved)>,
-    /// Whether pages before it are lost.
+    /// Whether pages before the next page are lost.
     in_hole: bool,
     repaired: Repaired,
 }
@@ -54,7 +54,7 @@ struct Asked<'s> {
 }
 
 impl Asked<'_> {
-    /// Whether a lost record may belong to the page, and may have forgotten it.
+    /// Whether a lost record of the component may belong to the page and may have forgotten it.
     fn is_doubtful(&self) -> bool {
         let Stream { in_hole, input, .. } = self.stream;
         self.saved.is_none() && *in_hole && input.resets_lost && !self.keep_forgotten
@@ -105,7 +105,7 @@ impl<'f> Merge<'f> {
         })
     }
 
-    /// The losses of the pages read so far.
+    /// The losses found in the pages read so far.
     pub(super) fn repaired(&self) -> Repaired {
         let Merge { lost_visits, withheld_pages, .. } = *self;
         let mut repaired = Repaired { lost_visits, withheld_pages, ..Repaired::default() };
@@ -197,12 +197,12 @@ impl<'f> Stream<'f> {
         Ok(stream)
     }
 
-    /// Moves to the next page, and records losses on the way.
+    /// Moves to the next page, and records losses before it.
     fn advance(&mut self) {
         let Stream { input, reader, repaired, .. } = self;
         match reader {
             Reader::Segment { frame, salvage, visits, has_holes } => {
-                // Past the last page there is neither.
+                // After the last page there is neither a hole nor a page.
                 let (hole, page) = salvage.next().unwrap_or_default();
                 self.in_hole = hole.is_some();
                 *has_holes |= self.in_hole;

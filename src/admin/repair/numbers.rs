@@ -1,22 +1,24 @@
-//! Page numbers in the operations of one journal table, if some operations are lost.
+//! Page numbers in the operations of one journal table with lost operations.
 //!
 //! Pages are numbered from 0 in order of their first operation in a table. A lost operation may
-//! have introduced a page. So the numbers after it are known only within bounds: each lost
-//! operation moves them by 0 or 1. An operation that refers to a page raises the lower bound,
-//! because it cannot refer to a later page. If the bounds meet, the numbers are certain; otherwise
-//! they are not used. So no data is ever assigned to another page.
+//! have introduced a page. So the numbers after a lost operation are known only within bounds: each
+//! lost operation moves them by 0 or 1. An operation that refers to a page raises the lower bound,
+//! because the operation cannot refer to a later page. If the bounds meet, the numbers are certain;
+//! otherwise they are not used. So no data is ever assigned to a wrong page.
 
-/// A stretch of pages without a loss between them.
+/// A sequence of pages without lost operations between them.
 #[derive(Debug)]
 struct Stretch {
-    /// The number of recovered pages before it.
+    /// The number of recovered pages before the stretch.
     first: u64,
-    /// The least and the greatest number of lost pages before it; `most` is `None` without a bound.
+    /// The least and the greatest number of lost pages before the stretch; `most` is `None` without
+    /// a bound.
     least: u64,
     most: Option<u64>,
 }
 
-/// The page numbers of one table: first its operations are counted, then numbers are resolved.
+/// The page numbers of one table. The table's operations are counted first, and then numbers are
+/// resolved.
 #[derive(Debug)]
 pub(super) struct Numbers {
     /// The completed stretches, in order.
@@ -48,19 +50,19 @@ impl Numbers {
         self.saved += 1;
     }
 
-    /// Records that an operation refers to the page of a number.
+    /// Records that an operation refers to the page with a number.
     pub(super) fn name(&mut self, number: u64) {
         let last = &mut self.last;
         let lost = number.saturating_add(1).saturating_sub(self.saved);
         last.least = last.least.max(lost);
-        // A reference to an impossible page is no evidence about the others.
+        // A reference to an impossible page proves nothing about other references.
         if last.most.is_some_and(|most| most < last.least) {
             last.most = None;
         }
     }
 
-    /// Ends counting. If all lost operations before a stretch introduced a page, so did those
-    /// before earlier stretches.
+    /// Ends counting. If all lost operations before a stretch introduced a page, then all lost
+    /// operations before earlier stretches introduced a page as well.
     pub(super) fn finish(&mut self) {
         let mut is_exact = false;
         for stretch in self.earlier.iter_mut().chain([&mut self.last]).rev() {
@@ -72,7 +74,8 @@ impl Numbers {
         }
     }
 
-    /// The index of the recovered page with a number, from 0; `None` if it is lost or unknown.
+    /// The index of the recovered page with a number, from 0; `None` if the page is lost or
+    /// unknown.
     pub(super) fn resolve(&self, number: u64) -> Option<u64> {
         let mut end = self.saved;
         for stretch in self.earlier.iter().chain([&self.last]).rev() {
@@ -102,7 +105,7 @@ mod tests {
         (0..2).for_each(|_| numbers.add());
         let unknown = |numbers: &Numbers| (0..8).filter_map(|n| numbers.resolve(n)).count();
         assert_eq!(unknown(&numbers), 3);
-        // The last page of all: both operations brought one.
+        // The reference is to the last page of all: both lost operations introduced a page.
         numbers.name(6);
         numbers.finish();
         let resolved: Vec<_> = (0..8).map(|n| numbers.resolve(n)).collect();
@@ -110,7 +113,8 @@ mod tests {
         assert_eq!(resolved, [a, b, c, None, None, d, e, None]);
     }
 
-    /// An operation: brings a page, or names one of those that are there; and whether it is lost.
+    /// Operations with a flag for whether the operation is lost. `None` introduces a page; `Some`
+    /// refers to an existing page.
     fn operations() -> impl Strategy<Value = Vec<(Option<u16>, bool)>> {
         let operation = prop_oneof![3 => Just(None), 2 => any::<u16>().prop_map(Some)];
         prop::collection::vec((operation, prop::bool::weighted(0.2)), 0..40)
@@ -120,7 +124,7 @@ mod tests {
         #[test]
         fn no_number_resolves_to_another_page(operations in operations(), knows_start in any::<bool>()) {
             let mut numbers = Numbers::after(if knows_start { Some(0) } else { None });
-            // Of each page whether it is saved, and as which one.
+            // For each page, its index among the recovered pages; `None` if it is lost.
             let mut pages: Vec<Option<u64>> = Vec::new();
             let mut lost = 0;
             for (named, is_lost) in &operations {

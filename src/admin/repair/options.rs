@@ -14,8 +14,8 @@ settings! {
     /// assert_eq!(options.memory_bytes, 512 << 20);
     /// ```
     pub struct RepairOptions {
-        /// Whether to keep pages that a lost operation may have forgotten. Default: no; then the
-        /// repair fails if it is unknown what was forgotten.
+        /// Whether to keep pages that a lost operation may have forgotten. Default: no; the repair
+        /// fails if it is unknown which pages were forgotten.
         pub keep_forgotten: bool = false,
         /// Approximate memory in bytes. Default: 512 MiB; at least 64 KiB.
         pub memory_bytes: usize = 512 << 20,
@@ -29,12 +29,13 @@ settings! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
-    /// The file that contained it.
+    /// The file that contained the lost data.
     pub file: String,
-    /// The byte range in the file, if known. Nothing outside of this range is lost.
+    /// The byte range of the loss in the file, if known. Nothing outside of this range is lost.
     pub bytes: Option<Range<u64>>,
-    /// The range of operations that included it, if known: the first and the last one. If `pages`
-    /// is `None`, all of them are lost. The last one is `None` if their end is unknown.
+    /// The first and the last operation of the range with the lost data, if known. If `pages` is
+    /// `None`, all operations of the range are lost. The last operation is `None` if the end of the
+    /// range is unknown.
     pub operations: Option<(u64, Option<u64>)>,
     /// The number of lost page records; `None` if a whole file or operations are lost.
     pub pages: Option<u64>,
@@ -50,26 +51,28 @@ pub struct Loss {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repaired {
-    /// Pages in the new store.
+    /// The number of pages in the new store.
     pub pages: u64,
-    /// Visits in the new store.
+    /// The number of visits in the new store.
     pub visits: u64,
     /// The losses, file by file.
     pub lost: Vec<Loss>,
-    /// Lost page records, as far as they could be counted.
+    /// The number of lost page records, as far as they could be counted.
     pub lost_pages: u64,
-    /// Lost visits, as far as they could be counted.
+    /// The number of lost visits, as far as they could be counted.
     pub lost_visits: u64,
-    /// Frames of the journal with a wrong checksum. Their operations are among the lost ones.
+    /// The number of frames of the journal with a wrong checksum. Their operations are among the
+    /// lost ones.
     pub damaged_frames: u64,
-    /// Pages with entries that were left out, because a lost operation may have forgotten them.
+    /// The number of pages with entries that were left out, because a lost operation may have
+    /// forgotten them.
     pub withheld_pages: u64,
     /// The lost operations that may have forgotten pages which the new store has. Only with
     /// [`keep_forgotten`](RepairOptions::keep_forgotten).
     pub ambiguities: Vec<String>,
     /// Epochs whose names could not be read, by their new names.
     pub unnamed_epochs: Vec<String>,
-    /// The first flaws, whether or not they lost anything.
+    /// The first flaws found, whether or not they lost data.
     pub flaws: Vec<Corruption>,
     /// The number of further flaws.
     pub more_flaws: u64,

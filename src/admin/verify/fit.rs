@@ -14,8 +14,8 @@ use crate::segment::{PageCursor, Row, count_visits, host_slot, tag_of};
 /// The number of pages or fingerprints between two reports of progress.
 const PROGRESS_STEP: u64 = 1 << 10;
 
-/// Checks that pages ascend, can be read, and are found by their hash. Returns how many of their
-/// fingerprints in force must be in tables: those of ended epochs may be absent.
+/// Checks that pages ascend, can be read, and are found by their hash. Returns the number of their
+/// fingerprints in force that must be in tables: fingerprints of ended epochs may be absent.
 pub(super) fn pages(
     live: &LiveSegment,
     seed: u64,
@@ -110,9 +110,9 @@ pub(super) fn counts(counted: Totals, found: Totals) -> Result<()> {
     Err(Error::corrupt("segments", 0, what))
 }
 
-/// Checks that fingerprints are in canonical order, that their tables have each of them in its
-/// position, and that the `in_force` fingerprints in force on pages are posted there, with their
-/// digests' tags.
+/// Checks that fingerprints are in canonical order, that their tables have each fingerprint in its
+/// position, and that the `in_force` fingerprints in force on pages are posted in the tables with
+/// their digests' tags.
 pub(super) fn tables(
     live: &LiveSegment,
     in_force: u64,
@@ -176,7 +176,8 @@ pub(super) fn tables(
         let what = "the longest posting list has another length than its numbers say";
         return Err(live.segment.damaged(Tag::of(Kind::Lists), 0, what));
     }
-    // Each of them is in force on a page, and a page has at most one of an epoch.
+    // Each fingerprint is in force on a page, and a page has at most one fingerprint of an epoch in
+    // force.
     if (posted, fingerprints) != (in_force, live.segment.numbers().fingerprints) {
         let tag = Tag::of(Kind::Pages);
         let what = "the fingerprints of the pages differ from those of the tables";

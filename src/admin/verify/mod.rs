@@ -1,8 +1,8 @@
-//! Verification: reading everything and checking that it is sound and fits together.
+//! Verification: reading all data of a store and checking that it is sound and consistent.
 //!
 //! All reads are plain, so that an unreadable medium causes an error and not a signal: the catalog
-//! is read into memory, the segments block by block. Only if every block of a segment is sound is
-//! the segment read through its map, to check whether it fits together.
+//! is read into memory, and the segments are read block by block. Only if every block of a segment
+//! is sound is the segment read through its map, to check whether its contents are consistent.
 
 mod fit;
 mod options;
@@ -32,8 +32,9 @@ pub(crate) use options::Pace;
 pub use options::{Verified, VerifyOptions};
 
 impl Store {
-    /// Verifies a store while it is in use: reads all of it with plain reads, checks every
-    /// checksum, and checks that everything fits together. Reports every flaw, not only the first.
+    /// Verifies a store while it is in use: reads all files of the store with plain reads, checks
+    /// every checksum, and checks that everything fits together. Reports every flaw, not only the
+    /// first.
     ///
     /// Costs a read of all files, at most as many bytes per second as the options allow. Calls that
     /// observe continue; commits wait only while the catalog is copied to memory.
@@ -52,21 +53,21 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] if its progress was cancelled, [`Error::Io`] if a file cannot be
-    /// opened. Damage is not an error but part of the result; [`Verified::sound`] converts it to an
-    /// error.
+    /// [`Error::Cancelled`] if the verification's progress was cancelled, [`Error::Io`] if a file
+    /// cannot be opened. Damage is not an error but part of the result; [`Verified::sound`]
+    /// converts damage to an error.
     pub fn verify(&self, options: VerifyOptions) -> Result<Verified> {
         self.call(|db| verify_open(&db.core, options))
     }
 }
 
-/// Verifies the store in a directory, damaged or not, without opening it: reads all of it, checks
-/// every checksum, and checks that everything fits together. Reports every flaw, not only the
-/// first. Writes nothing.
+/// Verifies the store in a directory, damaged or not, without opening it: reads all files of the
+/// store, checks every checksum, and checks that everything fits together. Reports every flaw, not
+/// only the first. Writes nothing.
 ///
-/// While a writer has the store open, it checks the sealed state: the segments, but not the
-/// catalog. In a directory with [published](crate::publish) generations, it checks the newest
-/// complete one. Costs a read of all files, and of the segments twice.
+/// While a writer has the store open, this function checks the sealed state: the segments, but not
+/// the catalog. In a directory with [published](crate::publish) generations, it checks the newest
+/// complete generation. Costs a read of all files, and a second read of the segments.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -86,9 +87,9 @@ impl Store {
 ///
 /// # Errors
 ///
-/// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Cancelled`] if its
-/// progress was, [`Error::Io`] if a file cannot be opened. Damage is not an error but part of the
-/// result.
+/// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Cancelled`] if the
+/// verification's progress was cancelled, [`Error::Io`] if a file cannot be opened. Damage is not
+/// an error but part of the result.
 pub fn verify(at: impl Into<Location>, options: VerifyOptions) -> Result<Verified> {
     verify_disk(at.into().disk(None), options)
 }
@@ -105,7 +106,7 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
             let contents = check.catalog(open::open_catalog(&disk))?;
             contents.iter().try_for_each(|contents| open::require_finished(&disk, contents))?;
             // The catalog and the files written after it are consistent only until the lock is
-            // released. Open files stay readable after that.
+            // released. Open files stay readable after the release.
             let after = check.after(&disk)?;
             if let Some(contents) = &contents {
                 check.keep(after.check(contents))?;
@@ -128,8 +129,8 @@ fn verify_disk(disk: Arc<dyn Disk>, options: VerifyOptions) -> Result<Verified> 
     check.finish()
 }
 
-/// Checks the files in a catalog with these contents, which is known to be sound, and whether they
-/// fit together.
+/// Checks the files that a sound catalog with these contents lists, and whether the files fit
+/// together.
 pub(crate) fn verify_files(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
@@ -147,13 +148,13 @@ type OpenSegment = (Segment, Box<dyn DiskFile>);
 
 /// The parts to check besides the catalog.
 struct Opened {
-    /// Unknown if the catalog is damaged.
+    /// The seed of the URL hashes, unknown if the catalog is damaged.
     seed: Option<u64>,
     epochs: Vec<EpochInfo>,
     segments: Vec<Result<OpenSegment>>,
 }
 
-/// The segments that a catalog lists; if that is unknown, all segment files.
+/// Opens the segments that a catalog lists, or all segment files if the list is unknown.
 fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
     let Some(contents) = contents else {
         let ids = open::segment_ids(disk)?;
@@ -168,10 +169,10 @@ fn alone(disk: &Arc<dyn Disk>, contents: Option<&Contents>) -> Result<Opened> {
     Ok(Opened { seed, epochs, segments })
 }
 
-/// The segments that an active writer shows.
+/// Opens the segments that an active writer has published.
 fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
     let open = |row| match with_file(disk, open_listed(disk, Files::Own, published.store, row)) {
-        // Another segment may have replaced it.
+        // Another segment may have replaced this segment.
         Err(e) if e.is_not_found() && Published::read(&**disk)?.as_ref() != Some(published) => {
             Err(e)
         }
@@ -181,7 +182,7 @@ fn beside(disk: &Arc<dyn Disk>, published: &Published) -> Result<Opened> {
     Ok(Opened { seed: Some(published.url_seed), epochs: published.epochs.clone(), segments })
 }
 
-/// Opens a segment's file for plain reads, too.
+/// Opens a segment's file for plain reads, in addition to the segment.
 fn with_file(disk: &Arc<dyn Disk>, segment: Result<Segment>) -> Result<OpenSegment> {
     let segment = segment?;
     let name = segment.frame().name();
@@ -212,8 +213,8 @@ impl Check {
             generations::require_tables(&disk, generation)?;
             let Published { store, url_seed, segments, epochs, .. } = &generation.published;
             let names = Files::Published(*store);
-            // A damaged file in a complete generation is a flaw; if files are missing, an older
-            // generation is taken.
+            // A damaged file in a complete generation is a flaw. If files are missing, an older
+            // generation is checked.
             let open = |row| match with_file(&disk, open_listed(&disk, names, *store, row)) {
                 Err(e) if generations::missing(&disk, generation.number)?.is_some() => Err(e),
                 opened => Ok(opened),
@@ -300,15 +301,15 @@ impl Check {
         Ok(())
     }
 
-    /// Returns a segment to check, if it could be opened.
+    /// Returns a segment to check, if the segment could be opened.
     fn opened(&mut self, opened: Result<OpenSegment>) -> Result<Option<OpenSegment>> {
         let opened = self.keep(opened)?;
         self.verified.files += usize::from(opened.is_none());
         Ok(opened)
     }
 
-    /// Checks the files written after the catalog: the state for readers in other processes, if
-    /// any, and the mark.
+    /// Checks the files written after the catalog: the mark and, if it exists, the state for
+    /// readers in other processes.
     fn after(&mut self, disk: &Arc<dyn Disk>) -> Result<NewerFiles> {
         let published = self.keep(Published::read(&**disk))?;
         self.verified.files += usize::from(published.as_ref().is_none_or(Option::is_some));
@@ -316,7 +317,7 @@ impl Check {
     }
 
     /// Checks tables and segments, and whether everything fits together with the replayed journal,
-    /// if that is available.
+    /// if the journal is available.
     fn files(
         &mut self,
         disk: Arc<dyn Disk>,
@@ -337,7 +338,7 @@ impl Check {
         let (memtables, sequence) =
             memtables.unwrap_or_else(|| (Memtables::empty(Journal::A), last));
         let (segments, epochs) = (live.into(), Arc::new(Epochs::new(epochs)));
-        // Without a seed there is a flaw, and nothing is looked up.
+        // A missing seed means that there is a flaw, and then no page is looked up.
         let (seed, poison) = (seed.unwrap_or(0), Arc::default());
         let (near_distance, metrics) = (None, Metrics::none());
         let files = self.names;
@@ -367,7 +368,7 @@ impl Check {
         Ok(())
     }
 
-    /// Checks a segment; returns it if it is sound.
+    /// Checks a segment. Returns the segment if it is sound.
     fn segment(
         &mut self,
         segment: Segment,
@@ -383,7 +384,7 @@ impl Check {
         Ok(self.fits(&live, seed, epochs)?.then(|| Arc::new(live)))
     }
 
-    /// Checks every block of a segment by plain reads. Returns whether all are sound.
+    /// Checks every block of a segment by plain reads. Returns whether all blocks are sound.
     fn blocks(&mut self, segment: &Segment, file: Box<dyn DiskFile>) -> Result<bool> {
         self.verified.files += 1;
         self.verified.bytes += segment.file_bytes();
@@ -392,7 +393,7 @@ impl Check {
         Ok(sound.is_some())
     }
 
-    /// Checks whether a segment with sound blocks fits together.
+    /// Checks whether the contents of a segment with sound blocks fit together.
     fn fits(
         &mut self,
         live: &LiveSegment,
@@ -401,7 +402,7 @@ impl Check {
     ) -> Result<bool> {
         let Some(seed) = seed else { return Ok(true) };
         let (numbers, bytes) = (live.segment.numbers(), live.segment.file_bytes());
-        // Each thousand pages or fingerprints count for their share of the file.
+        // Each 1,024 pages or fingerprints count as an equal share of the file's bytes.
         let share = bytes / (numbers.pages.saturating_add(numbers.fingerprints) / 1024 + 1);
         let mut pass = || self.pace.pass(share);
         let done = fit::pages(live, seed, epochs, &mut pass)
@@ -409,7 +410,7 @@ impl Check {
         Ok(self.keep(done)?.is_some())
     }
 
-    /// If everything is sound, counts the totals, and compares each page with its history.
+    /// Counts the totals and compares each page with its history, if no flaw was found.
     fn whole(&mut self, snapshot: &Snapshot) -> Result<()> {
         if !self.verified.is_sound() {
             return Ok(());
@@ -446,7 +447,7 @@ impl Check {
 pub(crate) fn verify_open(core: &Core, options: VerifyOptions) -> Result<Verified> {
     let Core { disk, catalog, live, .. } = core;
     let mut check = Check::start(options)?;
-    // Before the catalog, which only gets newer.
+    // These files are read before the catalog, which only gets newer.
     let after = check.after(disk)?;
     let contents = check.catalog(catalog.copy())?;
     check.pace.pass(check.verified.bytes)?;

@@ -19,9 +19,10 @@ settings! {
     /// assert_eq!(options.flaws_max, 1000);
     /// ```
     pub struct VerifyOptions {
-        /// The most bytes to read per second. Default: no limit.
+        /// The maximum number of bytes to read per second. Default: no limit.
         pub rate: Option<u64> = None,
-        /// The most flaws to report one by one; more are only counted. Default: 1000.
+        /// The maximum number of flaws to report one by one; further flaws are only counted.
+        /// Default: 1000.
         pub flaws_max: usize = 1000,
         /// Reports progress, in bytes read, and allows cancellation. Segments are read twice: block
         /// by block, and then page by page. Default: a progress that nobody reads.
@@ -35,13 +36,13 @@ settings! {
 pub struct Verified {
     /// The number of files.
     pub files: usize,
-    /// Bytes of these files.
+    /// The total size of the files in bytes.
     pub bytes: u64,
     /// The number of pages; not counted if there are flaws.
     pub pages: u64,
     /// The number of visits; not counted if there are flaws.
     pub visits: u64,
-    /// Whether the catalog was read, or the generation of a published store. The catalog is not
+    /// Whether the catalog, or the generation of a published store, was read. The catalog is not
     /// read if a writer in another process has it open.
     pub catalog: bool,
     /// The first flaws, file by file and block by block.
@@ -91,7 +92,7 @@ impl Pace {
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] if it was cancelled before it started.
+    /// [`Error::Cancelled`] if the progress was cancelled before the check started.
     pub(crate) fn start(rate: Option<u64>, progress: Progress) -> Result<Pace> {
         progress.start(Stage::Checking, None)?;
         Ok(Pace { rate, progress, started: Instant::now(), done: 0, seen: 0 })
@@ -111,7 +112,7 @@ impl Pace {
     pub(crate) fn pass(&mut self, bytes: u64) -> Result<()> {
         self.progress.pass(bytes);
         self.done = self.done.saturating_add(bytes);
-        // A low limit is kept in smaller steps.
+        // A low rate limit is enforced in smaller steps.
         let step = self.rate.map_or(STEP, |rate| (rate / 8).clamp(1, STEP));
         if self.done - self.seen < step { Ok(()) } else { self.keep() }
     }
@@ -123,7 +124,7 @@ impl Pace {
         Ok(())
     }
 
-    /// Pauses if it is ahead of its rate.
+    /// Pauses if the check is ahead of its rate.
     fn keep(&mut self) -> Result<()> {
         self.seen = self.done;
         loop {
