@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::page::surt::{split_authority, split_host, split_scheme};
 
-/// A URL with a host, in parts: concatenated, they are the URL.
+/// The parts of a URL with a host; their concatenation is the URL.
 #[derive(Clone, Debug)]
 pub(super) struct Address<'u> {
     pub(super) scheme: Cow<'u, str>,
@@ -57,7 +57,7 @@ impl<'u> Address<'u> {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// The parameters, as they are written.
+    /// The parameters as written in the URL.
     pub(super) fn written(&self) -> impl Iterator<Item = &str> {
         self.query.iter().flat_map(|query| query.split('&'))
     }
@@ -68,7 +68,7 @@ impl<'u> Address<'u> {
     }
 }
 
-/// The name of a written parameter.
+/// The name of a parameter as written in a URL.
 pub(super) fn parameter(written: &str) -> &str {
     written.split('=').next().unwrap_or_default()
 }

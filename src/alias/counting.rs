@@ -1,4 +1,4 @@
-//! Counts, for the pages of one site, the pairs that each rule makes.
+//! Counts the pairs of each rule among the pages of one site.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,8 @@ use crate::error::{Error, Result};
 use crate::order::sort_few_by;
 use crate::page::surt;
 
-/// The number of rules of a site that get examples: those with the most pairs.
+/// The maximum number of rules of a site that get examples; the rules with the most pairs are
+/// chosen.
 const WITH_EXAMPLES: usize = 128;
 
 /// The counts of a site so far.
@@ -35,28 +36,29 @@ pub(super) struct Counting {
     /// key.
     last: Vec<u8>,
     first: (String, u64),
-    /// The result of a rule for a page, and its key.
+    /// The URL that a rule makes of a page, and its SURT key.
     url: String,
     key: Vec<u8>,
-    /// The URLs that single rules have made of the current page.
+    /// The keys of the URLs that single rules have made of the current page.
     made: Vec<Key>,
-    /// Near and other pairs of the rule for hosts, alone or with another rule. Their pages are not
-    /// neighbours, so the second pass cannot find them again.
+    /// Near and other pairs of the rule for hosts, alone or with another rule. The two pages of
+    /// such a pair are not neighbours, so the second pass cannot find the pair again.
     hosts: [Vec<(Number, AliasPair)>; 2],
-    /// The most pairs to keep of each kind.
+    /// The maximum number of pairs to keep of each kind.
     examples: usize,
 }
 
-/// The pairs of a rule, alone and with other rules.
+/// The pairs of a rule, by itself and with other rules.
 #[derive(Default)]
 struct RulePairs<'s> {
     alone: Option<&'s Sum>,
-    /// The pairs of two rules that hold together although this one does not by itself.
+    /// The pairs of this rule with another rule. They count because this rule has too few pairs by
+    /// itself.
     together: Vec<(Number, &'s Sum)>,
 }
 
 impl RulePairs<'_> {
-    /// The number of pairs, near pairs, and visits.
+    /// The numbers of pairs, near pairs and visits.
     fn count(&self) -> [u64; 3] {
         let all = self.alone.into_iter().chain(self.together.iter().map(|(_, sum)| *sum));
         all.fold([0; 3], |[pairs, near, visits], sum| {
@@ -85,7 +87,7 @@ impl Counting {
         }
     }
 
-    /// Whether the SURT key of a page differs from that of the previous page.
+    /// Whether the SURT key of a page differs from the key of the previous page.
     fn is_another(&mut self, walked: &WalkedPage, fingerprint: u64) -> bool {
         let is_another = self.last != walked.key;
         if is_another {
@@ -96,7 +98,7 @@ impl Counting {
         is_another
     }
 
-    /// Counts a page with this fingerprint.
+    /// Counts a page with the given fingerprint.
     pub(super) fn add(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
         if !self.is_another(walked, fingerprint) {
             return self.add_spelling(walked, fingerprint);
@@ -125,7 +127,7 @@ impl Counting {
                     return Ok(false);
                 }
                 let has_bare = groups.join((bare_key, rule), &member)?;
-                // Two rules that make the same page are not a pair.
+                // Two rules that make the same URL of the page are not a crossed pair.
                 if !has_bare && !made.contains(&bare_key) {
                     groups.cross((bare_key, rule), &member)?;
                 }
@@ -137,7 +139,7 @@ impl Counting {
         Ok(())
     }
 
-    /// Counts a page with the SURT key of the previous page: its port or its host may be spelled in
+    /// Counts a page with the SURT key of the previous page. Its port or its host may be spelled in
     /// another way.
     fn add_spelling(&mut self, walked: &WalkedPage, fingerprint: u64) -> Result<()> {
         let url = &walked.page.url;
@@ -152,8 +154,8 @@ impl Counting {
         Ok(())
     }
 
-    /// Counts a page as a pair with the page whose host is written as browsers do, by the rule for
-    /// hosts or by that and another one.
+    /// Counts a page as a pair with the page whose host has the form that browsers write. The rule
+    /// is the rule for hosts, or its combination with another rule.
     pub(super) fn add_host(
         &mut self,
         walked: &WalkedPage,
@@ -170,7 +172,7 @@ impl Counting {
         Ok(())
     }
 
-    /// Keeps a pair as an example of the rule for hosts, if there is space.
+    /// Keeps a pair as an example of the rule for hosts, if fewer than `examples` are kept.
     fn keep_host_pair(&mut self, rule: Number, pages: [(String, u64); 2]) {
         let [(first, of_first), (other, of_other)] = pages;
         let distance = (of_first ^ of_other).count_ones();
@@ -181,7 +183,8 @@ impl Counting {
         }
     }
 
-    /// Returns the site without examples, and the groups in which the second pass finds them.
+    /// Returns the site without examples, and the groups in which the second pass finds the
+    /// examples.
     pub(super) fn finish(
         &mut self,
         site: String,
@@ -267,8 +270,8 @@ impl Counting {
         let port = has_port(&address);
         let bare = Member { fingerprint, visits, taken: Member::BARE, port };
         examples.look(key_of_page, (url_of_page, &bare, *k), BARE, false);
-        // Without a sample, the same rules are tried as when this page was counted. A sample may
-        // have dropped a known page since then, so more rules are tried.
+        // Without a sample, the rules that were tried when this page was counted are tried again.
+        // With a sample, a page that was known then may have been dropped, so more rules are tried.
         let most = if groups.is_sample() { SOUGHT_MAX } else { TOGETHER_MAX };
         let wanted = std::mem::take(&mut examples.wanted);
         let tried = names.changes(
@@ -293,9 +296,9 @@ impl Counting {
 /// Pairs of the rule for hosts, alone or with another rule.
 const OF_HOSTS: [Number; 3] = [HOST, HOST_AND_PORT, HOST_AND_SCHEME];
 
-/// The evidence for each rule: its own pairs. If these do not suffice, it is also the pairs with
-/// one other rule, if those suffice, wherever the two differences are. A rule whose own pairs are
-/// evidence against it has no others.
+/// The evidence for each rule: its own pairs. If a rule has too few pairs, its pairs with one other
+/// rule count as well, if the pairs of both rules together suffice, wherever the two differences
+/// are. These pairs do not count for a rule whose own pairs are evidence against it.
 fn evidence<'s>(
     sums: &'s HashMap<Number, Sum>,
     asked: &AliasQuery,
@@ -331,7 +334,7 @@ fn evidence<'s>(
     all
 }
 
-/// The rule by which the second page of one SURT key is the same URL as the first one.
+/// The rule by which a page with the SURT key of the first page has the URL of the first page.
 fn spelled(first: &str, page: &str) -> Option<Number> {
     let [host, port] = [AliasRule::Host, AliasRule::Port];
     [(PORT, vec![port.clone()]), (HOST, vec![host.clone()]), (HOST_AND_PORT, vec![host, port])]
@@ -340,7 +343,7 @@ fn spelled(first: &str, page: &str) -> Option<Number> {
         .map(|(number, _)| number)
 }
 
-/// The hash of what a rule removes from a page's URL.
+/// The hash of the text that a rule removes from a page's URL.
 fn hash_of(taken: &Removed, walked: &WalkedPage, seed: u64) -> u64 {
     match taken {
         Removed::All => Member::taken(&walked.page.url, seed),

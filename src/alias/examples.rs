@@ -10,11 +10,11 @@ use crate::bug::{Bug, OrBug};
 /// The groups that need examples, and the examples found.
 #[derive(Debug, Default)]
 pub(super) struct Examples {
-    /// The most near and the most other examples for each rule.
+    /// The maximum number of near examples, and of other examples, for each rule.
     most: usize,
     /// The rules of the site, in order.
     pub(super) rules: Vec<Number>,
-    /// By the key of the bare page.
+    /// The wanted examples by the key of the group's bare page.
     sought: HashMap<Key, Vec<Sought>>,
     /// Pairs of rules that need examples.
     pub(super) wanted: HashSet<Number>,
@@ -23,13 +23,13 @@ pub(super) struct Examples {
 /// A group that needs an example.
 #[derive(Debug)]
 struct Sought {
-    /// The rule that it illustrates.
+    /// The rule that the example illustrates.
     of: Number,
-    /// The rule, or the pair of rules, that makes the pair.
+    /// The rule, or the pair of rules, that maps the two pages to one URL.
     by: Number,
     /// Whether the pair must be near.
     near: bool,
-    /// The first page, once it was read; for a crossed pair, the first page of each rule.
+    /// The first page, once it has been read; for a crossed pair, the first page of each rule.
     firsts: [Option<(String, Member)>; 2],
     pair: Option<AliasPair>,
 }
@@ -38,10 +38,11 @@ struct Sought {
 type Seen<'p> = (&'p str, &'p Member, u32);
 
 impl Sought {
-    /// Offers a page of the group: a pair with the first page, if that is one of these.
+    /// Examines a page of the group. It makes an example with the first page, if `is_first` accepts
+    /// that page.
     fn look(&mut self, (url, page, k): Seen<'_>, is_first: impl Fn(&Member) -> bool) {
-        // The target of two rules may come after the page that waits for it. Then it becomes the
-        // first page for all that follow, as in `Groups::join_both`.
+        // The target of two rules may come after a page that waits for it. Then the target becomes
+        // the first page for all later pages, as in `Groups::join_both`.
         let waits = both(self.by).is_some() && !is_crossed(self.by);
         let is_bare = page.taken == Member::BARE;
         let [first, _] = &mut self.firsts;
@@ -63,8 +64,9 @@ impl Sought {
         }
     }
 
-    /// Offers a page that the first or the second of two rules (0 or 1) maps to the target: a pair
-    /// with the first page that the other rule maps there, as in `Groups::cross`.
+    /// Examines a page that the first or the second of two rules (0 or 1) maps to the target. The
+    /// page makes an example with the first page that the other rule maps to the target, as in
+    /// `Groups::cross`.
     fn cross(&mut self, by: Option<usize>, (url, page, k): Seen<'_>) {
         let Some(by) = by else { return };
         let [one, other] = &mut self.firsts;
@@ -91,7 +93,8 @@ impl Examples {
         self.sought.is_empty()
     }
 
-    /// Requests examples of a rule, made by it or by two rules, in the groups of these bare pages.
+    /// Requests examples of the rule `of`, made by the rule or the pair of rules `by`, in the
+    /// groups with these bare pages.
     pub(super) fn seek(&mut self, (of, by): (Number, Number), groups: &[Key], near: bool) {
         if both(by).is_some() && !groups.is_empty() {
             self.wanted.insert(by);
@@ -102,8 +105,8 @@ impl Examples {
         }
     }
 
-    /// Offers a page that a rule, or two, map to this bare page, or the bare page itself
-    /// ([`BARE`]). `is_known` says whether the bare page came before.
+    /// Examines a page that a rule, or a pair of rules, maps to this bare page, or the bare page
+    /// itself ([`BARE`]). `is_known` says whether the bare page came before.
     pub(super) fn look(
         &mut self,
         bare: Key,
@@ -117,7 +120,7 @@ impl Examples {
                     let at = [rule, other].iter().position(|rule| *rule == by);
                     sought.cross(at.filter(|_| !is_known), (url, page, k));
                 }
-                // Pairs of one rule whose ports are also spelled differently.
+                // A pair of one rule whose pages also differ in a redundant port.
                 Some([rule, PORT]) if by == BARE || by == rule => {
                     sought.look((url, page, k), |first| first.port != page.port);
                 }
@@ -134,8 +137,8 @@ impl Examples {
         for sought in self.sought.into_values().flatten() {
             let place = places.get(&sought.of).or_bug("examples are of the rules of a site")?;
             let rule = site.rules.get_mut(*place).or_bug("each rule has its place")?;
-            // In a sample, another page may wait than the one that was counted. The counts hold
-            // without an example.
+            // In a sample, the waiting page may be another page than when the pair was counted. The
+            // counts are correct even without an example.
             let Some(pair) = sought.pair else { continue };
             let of = if sought.near { &mut rule.examples } else { &mut rule.exceptions };
             of.push(pair);

@@ -1,13 +1,14 @@
 //! Alias rules: differences between URLs of a site that make no difference to the page.
 //!
 //! Many pages have several URLs: with `http` and `https`, with and without `www.`, with a number
-//! for each visitor. A crawler that knows these rules of a site visits each page once. An
+//! for each visitor. A crawler that uses the alias rules of a site visits each page once. An
 //! [`AliasRule`] maps URLs to URLs. [`AliasQuery::run`] evaluates each rule for each site. It finds
-//! the pages known under several URLs that the rule maps to one, and counts those with near
-//! fingerprints. If nearly all are near, the rule holds, and [`normalised`] applies it.
+//! the pages known under several URLs that the rule maps to one, and counts the pages with near
+//! fingerprints. If nearly all of the pages are near, the rule holds, and [`normalised`] applies
+//! it.
 //!
-//! The query is a scan with tables for one site. This module uses those below it; no other module
-//! uses it.
+//! The query is a scan with tables for one site. This module uses only modules below it; no other
+//! module uses this module.
 
 mod address;
 mod counting;
@@ -37,37 +38,38 @@ use walk::{Walk, WalkedPage};
 
 impl AliasQuery {
     /// Finds alias rules, site by site. A site is a host with and without `www.`. `sink` is called
-    /// with each site that has a rule to report, in SURT order; if it breaks, the run ends. The
-    /// result counts what was read until then.
+    /// with each site that has a rule to report, in SURT order; if `sink` breaks, the run ends. The
+    /// result counts everything that was read before the end.
     ///
     /// For each [rule](AliasRule), take all pages that it maps to one URL, including the page of
-    /// that URL itself. Each but the first in SURT order is a pair with the first one, unless the
-    /// rule removes the same text from both. (Pages without `www.` come before those with it.) A
-    /// rule holds for a site if it has enough [pairs](AliasQuery::pairs) there, and the required
-    /// [share](AliasQuery::share) of them is near.
+    /// that URL itself. Each page except the first in SURT order is a pair with the first page,
+    /// unless the rule removes the same text from both pages. (Pages without `www.` come before
+    /// pages with `www.`.) A rule holds for a site if it has enough [pairs](AliasQuery::pairs)
+    /// there, and the required [share](AliasQuery::share) of these pairs is near.
     ///
     /// If a rule has too few pairs, pages that differ by two rules count as well, such as
-    /// `http://www.example.com/` and `https://example.com/`: neither rule alone maps the first to
-    /// the second. Such pairs count for both rules if their number and share would suffice for one
-    /// rule. They never count for a rule whose own pairs miss the share. For each page, pairs of
-    /// five rules are tried, on URLs of up to 2,048 bytes; parameters that usually identify
-    /// visitors come first. The two differences may also be on one page each, as in
-    /// `http://example.com/a` and `https://example.com/a/`. Then a page is paired with the first
-    /// page that another rule maps to the same URL, if no earlier page has that URL. (If more than
-    /// four names of parameters and index pages map to a URL, the first four count.)
+    /// `http://www.example.com/` and `https://example.com/`: neither rule alone maps the first URL
+    /// to the second. Such pairs count for both rules if their number and share would suffice for
+    /// one rule. They never count for a rule whose own pairs miss the share. For each page, pairs
+    /// of five rules are tried, on URLs of up to 2,048 bytes; parameters that usually identify
+    /// visitors come first. Each page of a pair may also have one of the two differences, as in
+    /// `http://example.com/a` and `https://example.com/a/`. In this case a page is paired with the
+    /// first page that another rule maps to the same URL, if no earlier page has that URL. (If more
+    /// than four names of parameters and index pages map to a URL, the first four count.)
     ///
     /// Only pages with content in force and a fingerprint in the epoch count. Among pages whose
-    /// URLs have equal SURT order, such as those that differ only in a default port, only the first
-    /// one counts.
+    /// URLs have equal SURT order, such as URLs that differ only in a default port, only the first
+    /// page counts.
     ///
     /// The result depends only on the snapshot and the query, not on how pages are stored. A site
-    /// that exceeds the memory is sampled by the hash of the URLs that rules make, which the store
-    /// seeds; see [`AliasSite::sampled`].
+    /// that exceeds the memory is sampled by the hash of the URLs that rules make; the hash has a
+    /// seed from the store. See [`AliasSite::sampled`].
     ///
-    /// The run costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each.
-    /// Sites with rules are read once more, for examples. It takes the memory of
-    /// [`memory_bytes`](AliasQuery::memory_bytes) for one site at a time, about 100 to 250 bytes a
-    /// page, and at most 16 MiB for names of parameters and examples. The progress counts pages.
+    /// The run costs a [scan](Snapshot::scan) of all pages and up to some microseconds for each
+    /// page. Sites with rules are read once more, for examples. The run takes
+    /// [`memory_bytes`](AliasQuery::memory_bytes) of memory for one site at a time, about 100 to
+    /// 250 bytes a page, and at most 16 MiB for names of parameters and examples. The progress
+    /// counts pages.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -103,8 +105,9 @@ impl AliasQuery {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] for a share that is out of range, [`Error::UnknownEpoch`] or
-    /// [`Error::EndedEpoch`], [`Error::Corrupt`] if the data it reads is damaged,
-    /// [`Error::Cancelled`] if the progress was. Sites passed on before an error are correct.
+    /// [`Error::EndedEpoch`], [`Error::Corrupt`] if the data to read is damaged,
+    /// [`Error::Cancelled`] if the progress was cancelled. Sites passed to `sink` before an error
+    /// are correct.
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -179,10 +182,10 @@ fn aliases(
     Ok(found)
 }
 
-/// Finds the known page whose host is this page's as browsers write it, if SURT order treats the
-/// two as different; or else the one with the other scheme as well. Returns the rule, and the URL
-/// and fingerprint of that page. It may belong to another site, so it is looked up: few pages have
-/// such a host.
+/// Finds the known page that has the URL of this page with the host as browsers write it, if the
+/// two URLs differ in SURT order. If no such page is known, finds the page with the other scheme as
+/// well. Returns the rule, and the URL and fingerprint of the page found. That page may belong to
+/// another site, so it is looked up: few pages have a host that browsers write differently.
 fn as_browsers_write(
     snapshot: &Snapshot,
     (under, epoch): (Option<&Prefix>, Epoch),
@@ -208,8 +211,9 @@ fn as_browsers_write(
 
 /// The fingerprint by which a page is compared in an epoch.
 ///
-/// This function alone decides which pages are evidence. A page without a fingerprint is no
-/// evidence for or against a rule, and neither is a redirect, whose target is unknown.
+/// Only this function decides which pages are evidence. A page without a fingerprint is not
+/// evidence for or against a rule. A redirect is not evidence either, because its target is
+/// unknown.
 fn fingerprint(page: &Page, epoch: Epoch) -> Option<u64> {
     page.contents.iter().find(|content| content.epoch == epoch).and_then(Content::compared)
 }

@@ -7,22 +7,22 @@ use super::rule::{AliasRule, INDEX, family, has_slash};
 use super::spelling::is_visitor;
 use crate::order::sort_few_by;
 
-/// The most parameters of a page that are tested, each name once.
+/// The maximum number of parameters of a page that are tested, each name once.
 pub(super) const PARAMETERS_MAX: usize = 32;
 
-/// The most names of parameters that are tracked in a site.
+/// The maximum number of names of parameters that are tracked in a site.
 const NAMES_MAX: usize = 1 << 10;
 
-/// The most bytes of URLs without a parameter that are made of one page, so that a page with very
-/// many parameters costs about as much as any other.
+/// The maximum total length of the URLs made of one page by removing a parameter, in bytes. So a
+/// page with very many parameters costs about as much as any other page.
 const TRIED_BYTES: usize = 16 << 10;
 
-/// The most rules of a page that are combined in pairs. Rules that usually make no difference come
-/// first, by [`rank`].
+/// The maximum number of rules of a page that are combined in pairs. Rules that usually make no
+/// difference come first, by [`rank`].
 pub(super) const TOGETHER_MAX: usize = 5;
 
-/// The most rules of a page that are combined in pairs to find examples in a sample: more than were
-/// counted, but few enough to keep pages with many parameters cheap.
+/// The maximum number of rules of a page that are combined in pairs to find examples in a sample:
+/// more than were counted, but few enough to keep pages with many parameters cheap.
 pub(super) const SOUGHT_MAX: usize = 16;
 
 /// The longest URL for which rules are combined, in bytes.
@@ -31,13 +31,12 @@ const TOGETHER_BYTES_MAX: usize = 2 << 10;
 /// The longest name of a parameter that is tested, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The number of a rule in a site: its position in [`FIXED`], then in [`INDEX`], then among the
-/// names of parameters, counted from 1. A pair of rules has the number of the one applied first in
-/// the upper 16 bits. If each of two pages has one of the differences, the number is that of
-/// [`crossed`].
+/// The number of a rule in a site, counted from 1: its position in [`FIXED`], followed by [`INDEX`]
+/// and the names of parameters. A pair of rules has the number of the rule applied first in the
+/// upper 16 bits. If each of two pages has one of the differences, the number is [`crossed`].
 pub(super) type Number = u32;
 
-/// Rules that exist for all sites. If a rule has a direction, this is the one that is counted.
+/// Rules that exist for all sites. A rule with a direction is counted in the direction listed here.
 const FIXED: [AliasRule; 10] = [
     AliasRule::Scheme { secure: true },
     AliasRule::Www { with: false },
@@ -55,11 +54,13 @@ const FIXED: [AliasRule; 10] = [
 const SCHEME: Number = 1;
 /// The number of the rule for trailing slashes.
 const SLASH: Number = 5;
-/// The number of the rule for ports. Its pairs have one SURT key.
+/// The number of the rule for ports. The two pages of its pairs have one SURT key.
 pub(super) const PORT: Number = 0x7ffe;
-/// The number of the rule for hosts. Its pairs have one SURT key, or belong to several sites.
+/// The number of the rule for hosts. The two pages of its pairs have one SURT key, or belong to
+/// different sites.
 pub(super) const HOST: Number = 0x7fff;
-/// The number of pairs with one SURT key whose hosts and ports are both spelled differently.
+/// The number of pairs whose pages have one SURT key, and hosts and ports that are both spelled
+/// differently.
 pub(super) const HOST_AND_PORT: Number = crossed(PORT, HOST);
 
 /// The number of pairs across sites whose pages differ in host and scheme.
@@ -80,20 +81,20 @@ const _: () = assert!(
         && (FIRST_PARAMETER as usize) + NAMES_MAX < PORT as usize
 );
 
-/// The two rules of a combined number; `None` for a single rule.
+/// The two rules of a combined number; `None` for the number of a single rule.
 pub(super) fn both(number: Number) -> Option<[Number; 2]> {
     let [first, second] = [number >> 16 & 0x7fff, number & 0xffff];
     (first > 0).then_some([first, second])
 }
 
 /// The number of pairs whose pages differ by two rules: one rule changes one page, and the other
-/// rule the other page. The order of the rules makes no difference.
+/// rule changes the other page. The order of the rules makes no difference.
 pub(super) const fn crossed(one: Number, other: Number) -> Number {
     let [first, second] = if one < other { [one, other] } else { [other, one] };
     CROSSED | first << 16 | second
 }
 
-/// Whether a number is one of [`crossed`].
+/// Whether a number was made by [`crossed`].
 pub(super) fn is_crossed(number: Number) -> bool {
     number & CROSSED != 0
 }
@@ -101,9 +102,9 @@ pub(super) fn is_crossed(number: Number) -> bool {
 /// The text that a rule removes from a URL.
 #[derive(Debug)]
 pub(super) enum Removed {
-    /// The difference is unique to this URL: hash the whole URL.
+    /// The whole URL is hashed, because the difference is unique to the URL.
     All,
-    /// This text, which other URLs may have, too.
+    /// The removed text, which a rule may remove from other URLs, too.
     Text(String),
 }
 
@@ -114,8 +115,8 @@ pub(super) struct Names {
     names: Vec<String>,
 }
 
-/// The rules that change a page and lead to no known page: at most `most`, by their [`rank`], then
-/// in order of appearance.
+/// The rules that change a page and map it to no known page: at most `most`, by their [`rank`],
+/// then in order of appearance.
 struct Applied {
     most: usize,
     rules: Vec<(Number, AliasRule)>,
@@ -131,8 +132,8 @@ impl Applied {
     }
 }
 
-/// The priority of a rule when rules are combined. There are many parameters that identify pages;
-/// they must not displace the rules that exist for all sites.
+/// The priority of a rule when rules are combined. Many parameters identify pages; they must not
+/// displace the rules that exist for all sites.
 fn rank(rule: &AliasRule) -> u8 {
     match rule {
         AliasRule::Parameter(name) if is_visitor(name) => 1,
@@ -159,13 +160,14 @@ impl Names {
         at(1).and_then(|at| FIXED.get(at).cloned())
     }
 
-    /// Passes the results of each rule for a page, and of pairs of rules, to `each`, if they are
-    /// another URL: with the number of the rule and the text that it removes.
+    /// Passes the results of each rule for a page, and of pairs of rules, to `each`, if the rule
+    /// changes the URL. Each result comes with the number of the rule and the text that the rule
+    /// removes.
     ///
-    /// `each` returns whether the resulting page is known. If so, that page is processed by itself,
-    /// and pairs of rules are not needed. Among the other rules, `most` are combined in pairs, if
-    /// their number is `wanted`. Returns whether some parameters were skipped because there are too
-    /// many.
+    /// `each` returns whether the resulting page is known. If so, the resulting page is processed
+    /// by itself, and the rule is not combined with others. The first `most` of the other rules are
+    /// combined in pairs, if the number of the pair is `wanted`. Returns whether some parameters
+    /// were skipped because there are too many.
     pub(super) fn changes<E>(
         &mut self,
         url: &Address<'_>,
@@ -188,7 +190,7 @@ impl Names {
         if let Some((number, name)) = (FIRST_INDEX..).zip(&INDEX).find(is_it) {
             let rule = AliasRule::Index((*name).to_owned());
             if let Some(url) = rule.of(url) {
-                // However it is written.
+                // The removed text is the name in `INDEX`, whatever its case in the URL.
                 let is_known = each(number, &url, Removed::Text((*name).to_owned()))?;
                 applied.add(is_known, number, &rule);
             }
@@ -198,7 +200,8 @@ impl Names {
         Ok(skipped || has_many)
     }
 
-    /// The results for each parameter of a page.
+    /// Passes the results for each parameter of a page to `each`. Returns whether parameters were
+    /// skipped.
     fn parameters<E>(
         &mut self,
         url: &Address<'_>,
@@ -231,8 +234,8 @@ impl Names {
         Ok(skipped)
     }
 
-    /// The number of the rule for a parameter; `None` if its name is too long, or there are too
-    /// many names.
+    /// The number of the rule for a parameter; `None` if the parameter's name is too long, or there
+    /// are too many names.
     fn number(&mut self, name: &str) -> Option<Number> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
@@ -246,12 +249,12 @@ impl Names {
     }
 }
 
-/// Passes on the results of pairs of rules for a page, if their number is wanted. They are applied
-/// in order.
+/// Passes the results of pairs of rules for a page to `each`, if the number of the pair is wanted.
+/// The two rules are applied in order.
 ///
-/// The second rule may be that for trailing slashes although it leaves the page unchanged: without
-/// its `index.html` or its session, a path may end with a slash that it did not end with before.
-/// (No other second rule applies only to the result of a first one.)
+/// The second rule may be the rule for trailing slashes although that rule leaves the page
+/// unchanged: without its `index.html` or its session, a path may end with a slash that was not its
+/// end before. (No other second rule applies only to the result of a first rule.)
 fn together<E>(
     url: &Address<'_>,
     mut applied: Vec<(Number, AliasRule)>,

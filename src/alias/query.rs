@@ -22,19 +22,19 @@ pub struct AliasQuery {
     /// The epoch of the fingerprints; `None` for the
     /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
     pub epoch: Option<Epoch>,
-    /// Only pages under this prefix. A prefix of a host or path excludes the pages of the same site
-    /// with or without `www.`.
+    /// Only pages under this prefix are read. A prefix of a host or path excludes the pages of the
+    /// same site with or without `www.`.
     pub under: Option<Prefix>,
-    /// The least share of near pairs for a rule to hold in a site. Default: 0.9.
+    /// The minimum share of near pairs for a rule to hold in a site. Default: 0.9.
     pub share: f64,
-    /// The least number of pairs for a rule to hold in a site. Default: 10.
+    /// The minimum number of pairs for a rule to hold in a site. Default: 10.
     pub pairs: u64,
     /// Whether to report also rules that do not hold but have at least one pair.
     pub all: bool,
-    /// The most near and the most other examples for each rule. Default: 3.
+    /// The maximum number of near examples, and of other examples, for each rule. Default: 3.
     pub examples: usize,
-    /// Memory for the pages of one site, in bytes; a site that exceeds it is sampled. Default: 512
-    /// MiB, for about two million pages.
+    /// Memory for the pages of one site, in bytes; a site that exceeds this memory is sampled.
+    /// Default: 512 MiB, for about two million pages.
     pub memory_bytes: usize,
 }
 
@@ -61,28 +61,28 @@ impl AliasQuery {
         self
     }
 
-    /// Compares fingerprints of this epoch.
+    /// Sets the epoch whose fingerprints are compared.
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> AliasQuery {
         self.epoch = Some(epoch);
         self
     }
 
-    /// Reads only pages under a prefix.
+    /// Sets a prefix, so that only pages under the prefix are read.
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> AliasQuery {
         self.under = prefix.into();
         self
     }
 
-    /// Sets the least share of near pairs for a rule to hold: 0 to 1.
+    /// Sets the minimum share of near pairs for a rule to hold: 0 to 1.
     #[must_use]
     pub fn share(mut self, share: f64) -> AliasQuery {
         self.share = share;
         self
     }
 
-    /// Sets the least number of pairs for a rule to hold.
+    /// Sets the minimum number of pairs for a rule to hold.
     #[must_use]
     pub fn pairs(mut self, pairs: u64) -> AliasQuery {
         self.pairs = pairs;

@@ -2,7 +2,7 @@
 
 use super::rule::AliasRule;
 
-/// The alias rules of a site; from [`AliasQuery::run`](crate::alias::AliasQuery::run).
+/// The alias rules of a site, from [`AliasQuery::run`](crate::alias::AliasQuery::run).
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Progress, Store, Time};
@@ -26,10 +26,10 @@ use super::rule::AliasRule;
 pub struct AliasSite {
     /// The host without `www.`, in lower case.
     pub site: String,
-    /// The number of its pages that were compared.
+    /// The number of the site's pages that were compared.
     pub pages: u64,
     /// The sampled share of the URLs that rules make: 1, unless the site exceeded the memory. All
-    /// counts of its rules refer to the sample.
+    /// counts of the site's rules refer to the sample.
     pub sampled: f64,
     /// The number of pages with skipped parameters. Limits are 32 parameters on a page, 1,024 names in
     /// a site, and 64 bytes in a name. On a page with long URLs, only 16 KiB / (length of path and
@@ -43,24 +43,24 @@ pub struct AliasSite {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AliasCount {
-    /// The rule. If it has a direction, it is towards the form of more pages in the site.
+    /// The rule. A rule with a direction maps to the spelling that more pages of the site have.
     pub rule: AliasRule,
-    /// Whether it holds, by [`share`](super::AliasQuery::share) and
+    /// Whether the rule holds, by [`share`](super::AliasQuery::share) and
     /// [`pairs`](super::AliasQuery::pairs).
     pub holds: bool,
-    /// The number of redundant pages. The rule maps each of them to the URL of an earlier page in
-    /// SURT order (the first of its group; pages without `www.` come before those with it), and
-    /// removes different text from both. If there are too few, it includes the pairs of this rule
-    /// with one other rule.
+    /// The number of redundant pages. The rule maps each redundant page to the URL of an earlier
+    /// page in SURT order (the first page of its group; pages without `www.` come before pages with
+    /// `www.`), and removes different text from both pages. If there are too few such pages, the
+    /// number includes the pairs of this rule with one other rule.
     pub pairs: u64,
-    /// The number of those near the earlier page.
+    /// The number of redundant pages that are near the earlier page.
     pub near: u64,
-    /// Visits to the redundant pages of these pairs: visits that the rule would have saved.
+    /// Visits to the redundant pages: visits that the rule would have saved.
     pub visits: u64,
-    /// Near pairs, each of another group, sampled by hash. Only for the 128 rules of a site with
-    /// the most pairs.
+    /// Near pairs from different groups, sampled by hash. Only for the 128 rules of a site with the
+    /// most pairs.
     pub examples: Vec<AliasPair>,
-    /// Pairs that are not near, sampled likewise.
+    /// Pairs that are not near, sampled in the same way.
     pub exceptions: Vec<AliasPair>,
 }
 
@@ -83,27 +83,28 @@ pub struct AliasPair {
     pub distance: u32,
 }
 
-/// The totals of a run; from [`AliasQuery::run`](crate::alias::AliasQuery::run).
+/// The totals of a run, from [`AliasQuery::run`](crate::alias::AliasQuery::run).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Aliases {
-    /// Sites with a compared page.
+    /// The number of sites with a compared page.
     pub sites: u64,
-    /// Sites with a rule that holds.
+    /// The number of sites with a rule that holds.
     pub sites_with_rules: u64,
-    /// Sites that were sampled.
+    /// The number of sites that were sampled.
     pub sampled: u64,
-    /// Compared pages: among pages whose URLs have equal SURT order, one.
+    /// The number of compared pages. Of pages whose URLs have equal SURT order, one is compared.
     pub pages: u64,
-    /// Pages with content but without a fingerprint in the epoch, which were not compared.
+    /// The number of pages with content but without a fingerprint in the epoch, which were not
+    /// compared.
     pub without_fingerprint: u64,
-    /// Pages with [skipped](AliasSite::skipped) parameters, in all sites.
+    /// The number of pages with [skipped](AliasSite::skipped) parameters, in all sites.
     pub skipped: u64,
-    /// Rules that hold, in all sites.
+    /// The number of rules that hold, in all sites.
     pub rules: u64,
-    /// [Pairs](AliasCount::pairs) of these rules.
+    /// The number of [pairs](AliasCount::pairs) of the rules that hold.
     pub pairs: u64,
-    /// [Visits](AliasCount::visits) of these rules.
+    /// The number of [visits](AliasCount::visits) that the rules that hold would have saved.
     pub visits: u64,
 }
 

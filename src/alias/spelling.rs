@@ -5,16 +5,17 @@ use std::borrow::Cow;
 use super::address::Address;
 use super::rule::{ASP_SESSION, AliasRule, has_slash, other_scheme, takes_www, without_www};
 
-/// Names of path parameters that hold a session number, in lower case.
+/// Names of path parameters that contain a session number, in lower case.
 const SESSIONS: [&str; 6] = ["jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "sid"];
 
 /// Normalizes percent-encodings by RFC 3986 (6.2.2.1, 6.2.2.2): decodes unreserved characters, and
-/// writes the digits of the others in upper case. `None` if nothing changes.
+/// writes the digits of other encodings in upper case. `None` if nothing changes.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     let mut out = String::with_capacity(text.len());
     out.push_str(parts.next().unwrap_or_default());
-    // The position of a `%` that encodes nothing: what follows must not become its digits.
+    // The position of a `%` that encodes nothing: decoded characters after it must not become its
+    // digits.
     let mut dangling = None;
     for part in parts {
         let (byte, rest) = match part.split_at_checked(2) {
@@ -42,7 +43,7 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
 }
 
 /// Removes sessions from a path: parameters of its segments such as `;jsessionid=1A2B`, and ASP.NET
-/// segments such as `(S(1a2b))` or `(X(1)S(1a2b))`. `None` if it has none.
+/// segments such as `(S(1a2b))` or `(X(1)S(1a2b))`. `None` if the path has no session.
 pub(super) fn without_session(path: &str) -> Option<String> {
     if !path.contains(';') && !path.contains("/(") {
         return None;
@@ -69,9 +70,9 @@ pub(super) fn without_session(path: &str) -> Option<String> {
     (out != path).then_some(out)
 }
 
-/// Whether a segment of a path consists only of ASP.NET tickets for clients without cookies: a
-/// letter and a value for each, one of them the session (`S`), the visitor (`A`) or the login
-/// (`F`).
+/// Whether a segment of a path consists only of ASP.NET tickets for clients without cookies. A
+/// ticket is a letter and a value. At least one ticket is the session (`S`), the visitor (`A`) or
+/// the login (`F`).
 fn is_session_segment(segment: &str) -> bool {
     let tickets = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix("))"));
     let Some(tickets) = tickets else { return false };
@@ -139,20 +140,21 @@ fn push_lowered(text: &str, out: &mut String) {
 const VISITORS: [&str; 8] =
     ["fbclid", "gclid", "dclid", "msclkid", "yclid", "mc_cid", "mc_eid", "utm_*"];
 
-/// Whether a parameter of this name, or family, usually identifies visitors rather than pages.
+/// Whether a parameter with this name or of this family usually identifies visitors rather than
+/// pages.
 pub(super) fn is_visitor(name: &str) -> bool {
     let is_one = |known: &&str| name.eq_ignore_ascii_case(known);
     name == ASP_SESSION || VISITORS.iter().chain(&SESSIONS).any(is_one)
 }
 
-/// Whether a path parameter holds a session number. A parameter without a value does not.
+/// Whether a path parameter contains a session number. A parameter without a value does not.
 fn is_session(parameter: &str) -> bool {
     parameter
         .split_once('=')
         .is_some_and(|(name, _)| SESSIONS.iter().any(|session| name.eq_ignore_ascii_case(session)))
 }
 
-/// Replaces repeated slashes in a path by one.
+/// Replaces repeated slashes in a path by one slash.
 pub(super) fn with_single_slashes(path: &str) -> Option<String> {
     if !path.contains("//") {
         return None;
@@ -178,7 +180,8 @@ pub(super) fn with_unescaped(url: Address<'_>) -> Option<Address<'_>> {
     Some(Address { path, query, ..url })
 }
 
-/// The number of pages with either spelling: first the one that is counted, then the other.
+/// The numbers of pages with each spelling: first the spelling in which the rule is counted, then
+/// the other spelling.
 #[derive(Debug, Default)]
 pub(super) struct Spellings {
     scheme: [u64; 2],

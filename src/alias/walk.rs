@@ -1,8 +1,8 @@
 //! The sites of a snapshot, one after another, in one scan.
 //!
-//! In SURT order the pages of a host are contiguous, and those of `www.example.com` come after all
-//! subdomains of `example.com` that sort before it. So if pages of others lie between, a second
-//! scan reads the `www.` pages ahead, and the first scan skips them later.
+//! In SURT order the pages of a host are contiguous, and the pages of `www.example.com` come after
+//! all subdomains of `example.com` that sort before `www`. So if pages of other hosts lie between,
+//! a second scan reads the `www.` pages ahead, and the first scan skips these pages later.
 
 use super::address::Address;
 use super::rule::{takes_www, without_www};
@@ -15,13 +15,13 @@ use crate::page::surt::{self, END, LABEL};
 use crate::progress::Progress;
 use crate::query::scan::Scan;
 
-/// The end of the key of a host that begins with `www.`.
+/// The last bytes of the key of a host that begins with `www.`.
 const WWW: &[u8] = &[LABEL, b'w', b'w', b'w'];
 
-/// The hosts of a site: without and with `www.`, or one of them.
+/// The hosts of a site: without and with `www.`, or one of the two.
 #[derive(Debug)]
 pub(super) struct Hosts {
-    /// In the form of their pages' keys.
+    /// The keys of the hosts, as in the keys of their pages.
     keys: Vec<Vec<u8>>,
     /// The key of the host without `www.`.
     pub(super) site: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) struct Hosts {
 #[derive(Debug)]
 pub(super) struct WalkedPage {
     pub(super) page: Page,
-    /// Its SURT key.
+    /// The SURT key of the page.
     pub(super) key: Vec<u8>,
 }
 
@@ -43,8 +43,8 @@ pub(super) struct Walk<'s> {
     scan: Scan,
     /// The next page.
     next: Option<WalkedPage>,
-    /// Hosts whose `www.` was read ahead. Each is a subdomain of the one before it, so there are no
-    /// more than a host has labels.
+    /// The hosts whose `www.` host was read ahead. Each is a subdomain of the one before it, so
+    /// there are at most as many as a host has labels.
     ahead: Vec<Vec<u8>>,
 }
 
@@ -76,8 +76,8 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Passes on the pages of the next site; returns `None` past the last one. URLs without a host,
-    /// and those whose host has an empty label, belong to no site.
+    /// Passes the pages of the next site to `each`; returns `None` after the last site. URLs
+    /// without a host, and URLs whose host has an empty label, belong to no site.
     pub(super) fn site(
         &mut self,
         each: &mut impl FnMut(&WalkedPage) -> Result<()>,
@@ -115,7 +115,8 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Passes on the pages of the scan's current host, which has this key. Returns their number.
+    /// Passes the pages of the scan's current host to `each`. `key` is the key of that host.
+    /// Returns the number of the pages.
     fn host(
         &mut self,
         key: &[u8],
@@ -131,8 +132,8 @@ impl<'s> Walk<'s> {
         Ok(count)
     }
 
-    /// Passes on the pages of a `www.` host after those of its site, wherever they are. Returns
-    /// their number.
+    /// Passes the pages of a `www.` host to `each`, after the other pages of its site, wherever
+    /// they are in the scan. Returns the number of the pages.
     fn host_below(
         &mut self,
         site: &[u8],
@@ -146,7 +147,7 @@ impl<'s> Walk<'s> {
         let stand_between =
             next.host().starts_with(&[site, &[LABEL]].concat()) && next.host() < www;
         let domain = domain(www).or_bug("a host has labels with and without www.")?;
-        // Under a longer prefix there is only the one host.
+        // A prefix longer than the domain contains pages of only one host.
         if !stand_between || self.under.is_some_and(|under| !under.covers(&domain)) {
             return Ok(0);
         }
@@ -157,7 +158,7 @@ impl<'s> Walk<'s> {
         Ok(count)
     }
 
-    /// Passes on the pages of a site once more.
+    /// Passes the pages of a site to `each` once more.
     pub(super) fn again(
         &self,
         hosts: &Hosts,
@@ -172,7 +173,8 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Passes on the pages under a prefix up to the last one of a host. Returns their number.
+/// Passes the pages under a prefix to `each`, up to the last page of a host. Returns the number of
+/// the pages.
 fn pages_of(
     snapshot: &Snapshot,
     under: &Prefix,
@@ -193,8 +195,8 @@ fn pages_of(
     Ok(count)
 }
 
-/// Returns the site of a URL, as an [`AliasSite`](super::AliasSite) names it: its host in lower
-/// case, without `www.`. `None` without a valid host.
+/// Returns the site of a URL, as an [`AliasSite`](super::AliasSite) names it: the URL's host in
+/// lower case, without `www.`. `None` if the URL has no valid host.
 ///
 /// ```
 /// use simkeep::alias::site_of;

@@ -1,22 +1,23 @@
 //! Groups of a site's pages that a rule maps to one URL.
 //!
-//! A group stores its first page; each further page is a pair with it. So all pages that differ
-//! only in one parameter cost one group, however many they are. They count as many pairs as there
-//! are redundant pages. A page from which a rule removes the same text as from the first page is
-//! not a pair: the two differ in something else, such as the position of a parameter.
+//! A group stores its first page; each further page is a pair with the first page. So any number of
+//! pages that differ only in one parameter costs one group, and counts as one pair for each
+//! redundant page. A page from which a rule removes the same text as from the first page is not a
+//! pair: the two pages differ in something else, such as the position of a parameter.
 //!
-//! A page that a rule leaves unchanged has a group for no rule, its *bare* group, where each rule
-//! looks for it. It may come after a page that a rule maps to it; then it joins at the end.
+//! A page that a rule leaves unchanged has a group of its own without a rule, its *bare* group.
+//! Each rule looks for the page in this group. The page may come after a page that a rule maps to
+//! it. In this case the bare page is added to the rule's group at the end.
 //!
 //! If no bare page is known, two rules may still map two pages to one URL: one rule maps
-//! `http://a/` to `https://a/`, and another maps `https://a/#top` to it. Such a pair is a *crossed*
-//! pair of both rules. It is found when the second page comes, by looking at the groups of the URL.
-//! To make that cheap, the groups of a URL have adjacent slots: one for each rule that exists for
-//! all sites, and some for rules of names, in the order of their appearance.
+//! `http://a/` to `https://a/`, and another maps `https://a/#top` to `https://a/`. Such a pair is a
+//! *crossed* pair of both rules. The pair is found when the second page comes, in the groups of the
+//! URL. To make this search cheap, the groups of a URL have adjacent slots: one for each rule that
+//! exists for all sites, and some for rules of names, in the order of their appearance.
 //!
-//! If there are too many groups, only those whose URL hashes are in the lower half are kept, and so
-//! on. So the remaining groups are a sample by the hash of the mapped URLs, and each group in it is
-//! complete.
+//! If there are too many groups, only groups whose URL hashes are in the lower half are kept, and
+//! so on. So the remaining groups are a sample by the hash of the mapped URLs, and each group in
+//! the sample is complete.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -26,7 +27,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 use super::names::{FIRST_INDEX, Number, PORT, both, crossed};
 use crate::bug::{Bug, ensure};
 
-/// No rule.
+/// The number of a bare group, which has no rule.
 pub(super) const BARE: Number = 0;
 
 /// Bytes of a group in a table whose load is at most seven eighths.
@@ -34,15 +35,15 @@ const GROUP_BYTES: usize = size_of::<(Key, Group)>() + 1;
 
 const _: () = assert!(GROUP_BYTES == 57);
 
-/// The least capacity in groups. One URL has at most one group for each rule.
+/// The minimum capacity in groups. One URL has at most one group for each rule.
 const GROUPS_MIN: usize = 1 << 12;
 
-/// The number of rules of names (index pages and parameters) that have a slot at the URL to which
-/// they map. Further rules of a URL are ignored for crossed pairs.
+/// The number of rules of names (index pages and parameters) that have a slot at a URL. If further
+/// rules of names map pages to the URL, they are ignored for crossed pairs.
 const NAMED_PLACES: u32 = 4;
 
-/// The number of slots of a URL: the first is its bare page, the others have the numbers of their
-/// rules, except for rules of names.
+/// The number of slots of a URL. The first slot is for its bare page. The other slots have the
+/// numbers of their rules, except for rules of names.
 const PLACES: u32 = FIRST_INDEX + NAMED_PLACES;
 
 /// The lowest hash bit that distinguishes slots. A table compares these upper bits before it reads
@@ -51,8 +52,8 @@ const PLACE_BIT: u32 = 57;
 
 const _: () = assert!(PLACES <= 1 << (u64::BITS - PLACE_BIT));
 
-/// The key of a group: the 128-bit hash of the SURT key that its pages have after a rule, with the
-/// rule or its slot mixed into the lower half.
+/// The key of a group: the 128-bit hash of the SURT key that the rule gives the group's pages, with
+/// the rule or its slot mixed into the lower half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     high: u64,
@@ -65,8 +66,8 @@ impl Hash for Key {
     }
 }
 
-/// Uses the lower half of a key as its hash. It is a hash already, and nobody can choose URLs with
-/// equal ones, because the store seeds it.
+/// Uses the lower half of a key as its hash. The lower half is a hash already, and nobody can
+/// choose URLs with equal halves, because the store seeds the hash.
 #[derive(Debug, Default)]
 struct LowerHalf(u64);
 
@@ -91,14 +92,15 @@ type Table = HashMap<Key, Group, BuildHasherDefault<LowerHalf>>;
 pub(super) struct Member {
     pub(super) fingerprint: u64,
     pub(super) visits: u64,
-    /// The hash of the text that the rule removes from its URL; [`Member::BARE`] if there is none.
+    /// The hash of the text that the rule removes from the page's URL; [`Member::BARE`] if the rule
+    /// removes nothing.
     pub(super) taken: u64,
-    /// Whether its URL has a redundant port.
+    /// Whether the page's URL has a redundant port.
     pub(super) port: bool,
 }
 
 impl Member {
-    /// Nothing is removed.
+    /// The value of `taken` if nothing is removed.
     pub(super) const BARE: u64 = 0;
 
     /// The hash of removed text.
@@ -110,22 +112,22 @@ impl Member {
 /// The counts of a group.
 #[derive(Clone, Debug)]
 struct Group {
-    /// The fingerprint of its first page.
+    /// The fingerprint of the group's first page.
     first: u64,
-    /// The hash of the text removed from it.
+    /// The hash of the text removed from the first page's URL.
     taken: u64,
-    /// Visits to the other pages; for a bare page, to itself.
+    /// Visits to the other pages of the group; for a bare group, visits to its page.
     visits: u64,
-    /// The number of other pages.
+    /// The number of pairs: all pages except the first page.
     pairs: u32,
-    /// The number of those near the first page.
+    /// The number of pairs whose page is near the first page.
     near: u32,
     rule: Number,
-    /// Its slot at its URL; 0 without one.
+    /// The slot of the group at its URL; 0 without a slot.
     place: u8,
-    /// Whether its first page has a redundant port.
+    /// Whether the group's first page has a redundant port.
     port: bool,
-    /// Whether the bare page has joined, or never will.
+    /// Whether the bare page has been added, or never will be.
     has_bare: bool,
 }
 
@@ -135,14 +137,15 @@ pub(super) struct Sum {
     pub(super) pairs: u64,
     pub(super) near: u64,
     pub(super) visits: u64,
-    /// Groups with a near pair, by their bare pages: those with the least keys.
+    /// The groups with a near pair, identified by their bare pages; only the groups with the least
+    /// keys.
     pub(super) examples: Vec<Key>,
-    /// Groups with a pair that is not near.
+    /// The groups with a pair that is not near, chosen like `examples`.
     pub(super) exceptions: Vec<Key>,
 }
 
 impl Sum {
-    /// Adds the pairs of a group with this bare page.
+    /// Adds the pairs of a group whose bare page has the key `key`.
     fn add(&mut self, key: Key, group: &Group, examples: usize) {
         self.pairs += u64::from(group.pairs);
         self.near += u64::from(group.near);
@@ -170,11 +173,11 @@ pub(super) fn share(near: u64, pairs: u64) -> f64 {
 #[derive(Debug)]
 pub(super) struct Groups {
     groups: Table,
-    /// The most groups to keep.
+    /// The maximum number of groups to keep.
     most: usize,
     /// How often the range of kept hashes was halved.
     halved: u32,
-    /// The largest distance of near pages.
+    /// The largest distance between near pages.
     k: u32,
 }
 
@@ -187,12 +190,12 @@ impl Key {
         Key { high, low }
     }
 
-    /// Converts between the key of the bare page and that of a rule without a slot.
+    /// Converts between the key of the bare page and the key of a rule's group without a slot.
     fn with(self, rule: Number) -> Key {
         Key { low: self.low ^ xxh3_64(&rule.to_le_bytes()), ..self }
     }
 
-    /// Converts between the key of the bare page and that of a slot.
+    /// Converts between the key of the bare page and the key of a slot.
     fn at(self, place: u8) -> Key {
         Key { low: self.low ^ u64::from(place) << PLACE_BIT, ..self }
     }
@@ -215,7 +218,7 @@ impl Group {
         }
     }
 
-    /// Adds a page. Returns whether it is a pair with the first one.
+    /// Adds a page. Returns whether the page is a pair with the first page.
     fn join(&mut self, member: &Member, k: u32) -> bool {
         let is_pair = member.taken != self.taken;
         if is_pair {
@@ -224,19 +227,19 @@ impl Group {
         is_pair
     }
 
-    /// Counts a page as a pair with a page that has this fingerprint.
+    /// Counts a page as a pair with a page whose fingerprint is `first`.
     fn count(&mut self, first: u64, member: &Member, k: u32) {
         self.pairs += 1;
         self.near += u32::from((first ^ member.fingerprint).count_ones() <= k);
         self.visits += member.visits;
     }
 
-    /// Its first page.
+    /// The group's first page.
     fn first(&self) -> Member {
         Member { fingerprint: self.first, visits: 0, taken: self.taken, port: self.port }
     }
 
-    /// The key of its bare page, from its own.
+    /// The key of the group's bare page, from the group's own key.
     fn bare_key(&self, key: Key) -> Key {
         if self.place > 0 { key.at(self.place) } else { key.with(self.rule) }
     }
@@ -253,15 +256,15 @@ impl Group {
 }
 
 impl Groups {
-    /// Creates groups for pages within `k`, in this much memory.
+    /// Creates groups for pages within distance `k`, in `memory_bytes` of memory.
     pub(super) fn new(memory_bytes: usize, k: u32) -> Groups {
-        // While a table is rebuilt, the previous one exists as well.
+        // While a table is rebuilt, the previous table exists as well.
         let slots = (memory_bytes / (2 * GROUP_BYTES)).max(GROUPS_MIN);
         let slots: usize = 1 << slots.ilog2();
         Groups { groups: Table::default(), most: slots / 8 * 7, halved: 0, k }
     }
 
-    /// The share of the groups that is kept.
+    /// The share of the groups that are kept.
     pub(super) fn share(&self) -> f64 {
         0.5_f64.powi(i32::try_from(self.halved).unwrap_or(i32::MAX))
     }
@@ -280,7 +283,7 @@ impl Groups {
         key.high.leading_zeros() >= self.halved
     }
 
-    /// The key of a rule's group at the URL of a bare page, and its slot; 0 if it has none.
+    /// The key of a rule's group at the URL of a bare page, and its slot; 0 without a slot.
     fn place_of(&self, bare: Key, rule: Number) -> (Key, u8) {
         let is_named = (FIRST_INDEX..PORT).contains(&rule);
         let places = match rule {
@@ -308,8 +311,8 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds a page at the URL to which a rule maps it. Returns whether the page of that URL is
-    /// known.
+    /// Adds a page to the group of a rule at the URL to which the rule maps the page. Returns
+    /// whether the bare page of that URL is known.
     pub(super) fn join(
         &mut self,
         (bare, rule): (Key, Number),
@@ -331,8 +334,8 @@ impl Groups {
         Ok(has_bare)
     }
 
-    /// Pairs a page with the first page that each other rule maps to the same URL. There is no bare
-    /// page of that URL.
+    /// Pairs a page with the first page that each other rule maps to the same URL. The URL must
+    /// have no bare page.
     pub(super) fn cross(
         &mut self,
         (bare, rule): (Key, Number),
@@ -353,8 +356,8 @@ impl Groups {
         Ok(())
     }
 
-    /// Adds a page as a pair with the bare page, if that is known. So a page without a partner
-    /// makes no group.
+    /// Adds a page as a pair with the bare page, if the bare page is known. So a page without a
+    /// partner makes no group.
     pub(super) fn join_bare(
         &mut self,
         (bare, rule): (Key, Number),
@@ -364,9 +367,9 @@ impl Groups {
         self.join_pair((bare, rule), &known, member)
     }
 
-    /// Adds a page as a pair with the bare page to which two rules map it. If that may still come,
-    /// the page waits for it. Until the bare page arrives, the group keeps one waiting page and
-    /// ignores further ones.
+    /// Adds a page as a pair with the bare page to which two rules map it. If the bare page may
+    /// still come, the page waits for it. Until the bare page arrives, the group keeps one waiting
+    /// page and ignores further pages.
     pub(super) fn join_both(
         &mut self,
         (bare, rule): (Key, Number),
@@ -394,7 +397,7 @@ impl Groups {
         }
     }
 
-    /// Adds a page as a pair with a given page, whatever other pages the group has.
+    /// Adds a page as a pair with `first`, whatever other pages the group has.
     pub(super) fn join_pair(
         &mut self,
         (bare, rule): (Key, Number),
@@ -414,7 +417,7 @@ impl Groups {
         self.make_room()
     }
 
-    /// Keeps fewer groups, if there are too many.
+    /// Keeps half of the hash range, if there are too many groups.
     fn make_room(&mut self) -> Result<(), Bug> {
         while self.groups.len() >= self.most {
             self.halved += 1;
@@ -429,7 +432,7 @@ impl Groups {
         Ok(())
     }
 
-    /// The sum of each rule, by its number, with the keys of `examples` groups.
+    /// The sum of each rule, by the rule's number, with the keys of up to `examples` groups.
     pub(super) fn sums(&self, examples: usize) -> HashMap<Number, Sum> {
         let mut sums: HashMap<Number, Sum> = HashMap::new();
         for (key, group) in self.groups.iter().filter(|(_, group)| group.rule != BARE) {
@@ -452,7 +455,7 @@ impl Groups {
     }
 }
 
-/// Inserts a key into the `count` least keys, in order.
+/// Inserts a key into the sorted list of the `count` least keys.
 fn keep_least(least: &mut Vec<Key>, key: Key, count: usize) {
     let at = least.partition_point(|other| *other < key);
     if at < count {

@@ -18,7 +18,8 @@ fn late_page_pairs_like_an_early_one() {
             bare(&mut groups);
         }
         let sum = &groups.sums(2)[&9];
-        // From the bare page both are near; from the first other, the bare page alone.
+        // Both other pages are near the bare page, but only the bare page is near the first other
+        // page.
         let expected = if bare_first { (2, 2, 5) } else { (2, 1, 7) };
         assert_eq!((sum.pairs, sum.near, sum.visits), expected);
         assert_eq!(sum.exceptions.is_empty(), bare_first);
@@ -40,7 +41,7 @@ fn groups_beyond_the_memory_are_sampled_whole() {
         assert!(groups.groups.len() < most && groups.groups.capacity() <= most);
     }
     let sum = &groups.sums(3)[&3];
-    // Other pages than the pairs take space, too.
+    // Pages without pairs take space, too.
     assert!(groups.share() < 1.0 / 32.0 && sum.pairs > 300);
     assert_eq!((sum.pairs, sum.visits), (sum.near, sum.pairs));
     let all = sum.pairs as f64 / groups.share();
@@ -48,7 +49,7 @@ fn groups_beyond_the_memory_are_sampled_whole() {
     assert_eq!(sum.examples.len(), 3);
 }
 
-/// All groups of one URL are kept or left out together, so that they find each other.
+/// All groups of one URL are kept or dropped together, so that they find each other.
 #[test]
 fn group_of_a_million_pages_takes_constant_memory() {
     let mut groups = Groups::new(0, 0);

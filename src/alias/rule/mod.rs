@@ -9,7 +9,7 @@ use crate::order::sort_few_by;
 use crate::page::host;
 use crate::page::surt::{is_address, is_default_port, split_host};
 
-/// Default names of index pages in common servers.
+/// The default names of index pages in common servers.
 pub(super) const INDEX: [&str; 8] = [
     "index.html",
     "index.htm",
@@ -21,19 +21,20 @@ pub(super) const INDEX: [&str; 8] = [
     "default.aspx",
 ];
 
-/// Represents all parameters whose names begin with `utm_`.
+/// The name that represents all parameters whose names begin with `utm_`.
 const UTM: &str = "utm_*";
 
-/// Represents all parameters whose names begin with `ASPSESSIONID`, which each server continues
-/// with letters of its own.
+/// The name that represents all parameters whose names begin with `ASPSESSIONID`. Each server adds
+/// its own letters to this prefix.
 pub(super) const ASP_SESSION: &str = "ASPSESSIONID*";
 
-/// A rule that maps several URLs to one: a difference between URLs that may make no difference to
-/// the page.
+/// A rule that maps several URLs to one URL: a difference between URLs that may make no difference
+/// to the page.
 ///
-/// Two pages are a pair of a rule if it maps them to one URL and removes different text from each.
-/// So a different position of a parameter does not make a pair of the rule for that parameter. The
-/// kinds, with the names in [`kind`](AliasRule::kind) and [`value`](AliasRule::value):
+/// Two pages are a pair of a rule if the rule maps them to one URL and removes different text from
+/// each. So a different position of a parameter does not make a pair of the rule for that
+/// parameter. The kinds, with the names in [`kind`](AliasRule::kind) and
+/// [`value`](AliasRule::value):
 ///
 /// | kind | value | effect |
 /// |---|---|---|
@@ -68,23 +69,23 @@ pub(super) const ASP_SESSION: &str = "ASPSESSIONID*";
 pub enum AliasRule {
     /// Scheme and host are equal in all spellings that browsers accept.
     Host,
-    /// Both web schemes are this one.
+    /// The schemes `http` and `https` are equal.
     Scheme {
-        /// Whether it is `https`.
+        /// Whether the rule maps to `https`.
         secure: bool,
     },
     /// A host is equal with and without `www.`.
     Www {
-        /// Whether the rule adds it.
+        /// Whether the rule adds `www.`.
         with: bool,
     },
     /// The default port of a scheme is optional.
     Port,
-    /// A character is equal with and without percent-encoding, if it needs none.
+    /// A character is equal with and without percent-encoding, if it needs no encoding.
     Escapes,
     /// The session in a path makes no difference.
     Session,
-    /// Repeated slashes in a path equal one.
+    /// Repeated slashes in a path equal one slash.
     Slashes,
     /// The fragment makes no difference.
     Fragment,
@@ -94,11 +95,11 @@ pub enum AliasRule {
     Parameter(String),
     /// The order of parameters makes no difference.
     Order,
-    /// A folder and this page in it are equal.
+    /// A folder and the page with this name in it are equal.
     Index(String),
     /// A path is equal with and without a trailing slash.
     Slash {
-        /// Whether the rule adds it.
+        /// Whether the rule adds the slash.
         with: bool,
     },
     /// The case of a path makes no difference.
@@ -106,7 +107,7 @@ pub enum AliasRule {
 }
 
 impl AliasRule {
-    /// Returns the rule of this kind and value, as they are written in JSON; `None` if there is no
+    /// Returns the rule with a kind and a value, as they are written in JSON; `None` if there is no
     /// such rule.
     pub fn new(kind: &str, value: Option<&str>) -> Option<AliasRule> {
         Some(match (kind, value) {
@@ -151,7 +152,8 @@ impl AliasRule {
         }
     }
 
-    /// The value that selects the rule among those of its kind, if there are several.
+    /// The value that distinguishes the rule from other rules of its kind; `None` if the kind has
+    /// only one rule.
     pub fn value(&self) -> Option<&str> {
         let either = |with: &bool| if *with { "with" } else { "without" };
         match self {
@@ -170,7 +172,7 @@ impl AliasRule {
         Some(out)
     }
 
-    /// Applies the rule to a URL in parts; `None` if it does not change.
+    /// Applies the rule to a URL in parts; `None` if the URL does not change.
     pub(super) fn of<'u>(&self, url: &Address<'u>) -> Option<Address<'u>> {
         let url = || url.clone();
         match self {
@@ -232,7 +234,7 @@ impl fmt::Display for AliasRule {
 }
 
 /// Applies rules to a URL, one after another. Pass the rules in the order of an
-/// [`AliasSite`](super::AliasSite); they hold for its pages only.
+/// [`AliasSite`](super::AliasSite); they hold only for the pages of that site.
 ///
 /// ```
 /// use simkeep::alias::{AliasRule, normalised};
@@ -243,7 +245,7 @@ pub fn normalised(url: &str, rules: &[AliasRule]) -> String {
     rules.iter().fold(url.to_owned(), |url, rule| rule.apply(&url).unwrap_or(url))
 }
 
-/// The name of a parameter in rules: its own, or that of its family.
+/// The name of a parameter in rules: the parameter's own name, or the name of its family.
 pub(super) fn family(name: &str) -> &str {
     if name.starts_with("utm_") {
         UTM
@@ -254,8 +256,8 @@ pub(super) fn family(name: &str) -> &str {
     }
 }
 
-/// Writes the scheme and the host as browsers do, and `/` for each `\` of the path, if that changes
-/// the URL (URL Standard, 4.4). For browsers, a `\` ends the host.
+/// Writes the scheme and the host as browsers do, and replaces each `\` of the path by `/`; `None`
+/// if the URL does not change (URL Standard, 4.4). For browsers, a `\` ends the host.
 fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
     if !host::is_special(&url.scheme) || url.user.contains('\\') {
         return None;
@@ -274,7 +276,7 @@ fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
         let behind = authority.get(name.len()..)?;
         let path = slashes(&format!("/{path}{}{}", url.port, url.path));
         let host = Cow::Owned(written(name)?.into_owned());
-        // Text between the host and the path is a port; it stays with the host here.
+        // Text between the host and the path is a port, which becomes a part of `host` here.
         let host = if behind.is_empty() { host } else { format!("{host}{behind}").into() };
         return Some(Address { scheme, host, port: "", path, ..url });
     }
@@ -287,7 +289,7 @@ fn as_browsers_write(url: Address<'_>) -> Option<Address<'_>> {
     is_another.then_some(Address { scheme, host, path, ..url })
 }
 
-/// A host as browsers write it; `None` if they reject it.
+/// A host as browsers write it; `None` if browsers reject the host.
 fn written(name: &str) -> Option<Cow<'_, str>> {
     match host::read(name)? {
         Cow::Borrowed(plain) if plain.bytes().any(|byte| byte.is_ascii_uppercase()) => {
@@ -315,14 +317,14 @@ pub(super) fn other_scheme(url: &Address<'_>, secure: bool) -> bool {
     url.scheme.eq_ignore_ascii_case(other) && (port.is_empty() || is_default_port(other, port))
 }
 
-/// A host without its `www.`; `None` if it has none that can be removed.
+/// A host without its `www.`; `None` if it has no `www.` that can be removed.
 pub(super) fn without_www(host: &str) -> Option<&str> {
     let (www, rest) = host.split_at_checked(4)?;
     (www.eq_ignore_ascii_case("www.") && takes_www(rest)).then_some(rest)
 }
 
-/// Whether a host may take a `www.`: a name of at least two labels, none of them empty, that does
-/// not begin with `www.`.
+/// Whether `www.` can be added to a host: a name of at least two labels, none of them empty, that
+/// does not begin with `www.`.
 pub(super) fn takes_www(host: &str) -> bool {
     let name = host.strip_suffix('.').unwrap_or(host);
     let mut labels = name.split('.');
@@ -333,18 +335,18 @@ pub(super) fn takes_www(host: &str) -> bool {
         && !first.is_empty()
         && labels.all(|label| !label.is_empty())
         && !is_address(name)
-        // Such as 127.1.
+        // Some addresses look like names with labels, such as `127.1`.
         && host::read(name).is_none_or(|read| !is_address(&read))
 }
 
-/// Whether a path has a trailing slash; `None` if the rule does not apply to it.
+/// Whether a path has a trailing slash; `None` if the rule for slashes does not apply to the path.
 pub(super) fn has_slash(path: &str) -> Option<bool> {
     let bare = path.strip_suffix('/').unwrap_or(path);
     let name = bare.rsplit('/').next().unwrap_or_default();
     (!name.is_empty() && !name.contains('.')).then_some(bare.len() < path.len())
 }
 
-/// Adds or removes the trailing slash of the path, if that changes the URL.
+/// Adds or removes the trailing slash of the path; `None` if the URL does not change.
 fn with_slash(url: Address<'_>, with: bool) -> Option<Address<'_>> {
     if has_slash(&url.path)? == with {
         return None;
@@ -354,7 +356,7 @@ fn with_slash(url: Address<'_>, with: bool) -> Option<Address<'_>> {
     Some(Address { path: path.into(), ..url })
 }
 
-/// Removes the parameters of a name or family, if there are any.
+/// Removes all parameters with a name or of a family; `None` if there are none.
 fn without_parameter<'u>(url: Address<'u>, name: &str) -> Option<Address<'u>> {
     let query = url.query.as_deref()?;
     let is_left = |written: &&str| family(parameter(written)) != name;
@@ -366,7 +368,7 @@ fn without_parameter<'u>(url: Address<'u>, name: &str) -> Option<Address<'u>> {
     Some(Address { query, ..url })
 }
 
-/// Sorts the parameters, if they are unsorted.
+/// Sorts the parameters; `None` if they are sorted already.
 fn in_order(url: Address<'_>) -> Option<Address<'_>> {
     if url.parameters().is_sorted() {
         return None;

@@ -26,7 +26,7 @@ fn rules() -> Vec<AliasRule> {
     kinds.iter().map(|(kind, value)| AliasRule::new(kind, *value).unwrap()).collect()
 }
 
-/// Kind, value, URL and what the rule makes of it.
+/// A kind, a value, a URL, and the URL that the rule makes of it.
 type Case<'c> = (&'c str, Option<&'c str>, &'c str, Option<&'c str>);
 
 fn check(cases: &[Case<'_>]) {
@@ -124,7 +124,7 @@ fn rule_is_rebuilt_from_kind_and_value() {
 }
 
 proptest! {
-    /// A rule is idempotent, and never changes a URL so that it loses its host.
+    /// A rule is idempotent, and never removes the host of a URL.
     #[test]
     fn rules_are_idempotent(
         url in "[hH]ttps?://(u@)?(www\\.){0,2}[aB1]{0,2}(\\.[a1]){0,3}\\.?(:80|:443|:)?(/[aB./\\\\?#&=]{0,12})?",

@@ -1,4 +1,5 @@
-//! Compares the rules that are found with comparing all pages of a site with each other.
+//! Compares the rules that the query finds with a comparison of all pages of a site with each
+//! other.
 
 use std::sync::Arc;
 
@@ -64,8 +65,8 @@ fn spellings_of_hosts_and_ports_are_compared() {
         .map(|(site, rule)| (site.site.clone(), rule.rule.to_string(), rule.pairs, rule.visits))
         .collect();
     let rule = |site: &str, rule: &str| (site.to_owned(), rule.to_owned(), 20, 40);
-    // The host with a capital letter is `xn--bcher-2pa` in SURT order; its page is looked up by the
-    // bytes of the other, which is not known without a port.
+    // The host with a capital letter is `xn--bcher-2pa` in SURT order. Its page is looked up by the
+    // bytes of the URL with the other host, and that URL is not known without a port.
     let expected = [
         rule("0x7f.1", "host"),
         rule("xn--bcher-kva.example", "host"),
@@ -91,7 +92,7 @@ fn page_with_many_parameters_is_counted_cheaply() {
     let (summary, sites) = found(&store, &AliasQuery::default().all(true));
     assert_eq!(sites.iter().map(|site| site.skipped).sum::<u64>(), 40);
     assert_eq!(summary.skipped, 40);
-    // Also if no rule is found.
+    // Skipped parameters are counted even if no rule is found.
     let (summary, sites) = found(&store, &AliasQuery::default().pairs(1_000));
     assert_eq!((summary.skipped, sites.len()), (40, 0));
 }
@@ -116,7 +117,8 @@ fn check_examples(sites: &[AliasSite], pages: &[Known], k: u32) {
         for (pair, near) in near.chain(count.exceptions.iter().map(|pair| (pair, false))) {
             assert_eq!(pair.distance, (of(&pair.first) ^ of(&pair.other)).count_ones());
             assert_eq!(pair.distance <= k, near, "{pair:?}");
-            // By the rule alone, or together with another one.
+            // The two pages are a pair by the rule alone, or by the rule together with another
+            // rule.
             let is_one = |other: &AliasCount| {
                 let mut rules = [count.rule.clone(), other.rule.clone()];
                 rules.sort();
@@ -130,17 +132,18 @@ fn check_examples(sites: &[AliasSite], pages: &[Known], k: u32) {
     }
 }
 
-/// Prefixes of some of them: domains, hosts, paths.
+/// Prefixes of some of the URLs: domains, hosts, paths.
 const UNDER: &[&str] = &["a.b", "a.b/", "www.a.b", "a.b/p", "c.a.b", "b"];
 
-/// URLs over few names, so that rules merge many of them.
+/// URLs made of few names, so that rules map many of them to one URL.
 fn urls() -> impl Strategy<Value = String> {
     let host = "(www\\.)?(a\\.b|A\\.b|A\\.b\\.|127\\.1|127\\.0\\.0\\.1|a\\.b|c\\.a\\.b|x\\.a\\.b|z\\.a\\.b|b|1\\.2\\.3\\.4|\\[::1\\]|a\\.\\.b|www\\.a\\.b)";
     let path = "(|/|/p|/P|/p/|/p/index\\.html|/p/Index\\.html|/p/default\\.aspx|/p\\.x/|/p//|//p|/%70|/p;sid=1|/p;sid=2/|/p/;sid=A|/\\\\p|/%7e)";
     let query = "(|\\?|\\?s=1|\\?s=2|\\?s=1&a=1|\\?a=1&S|\\?a=1|\\?a=1&s=1|\\?utm_x=1|\\?utm_y&a=1|\\?&|\\?B=1&a=1)";
     let url = format!("https?://{host}(:80|:81)?{path}{query}(|#|#f)");
     let url = proptest::string::string_regex(&url).unwrap();
-    // Few enough that pages differ by two rules at once, and no pair differs by only one of them.
+    // The names are few enough that pages differ by two rules at once, and no pair differs by only
+    // one of the two rules.
     let dense = "https?://a\\.b/[pP]?/?(|\\?utm_x=1|\\?a=1&s=1|\\?s=1&a=1|\\?s=1|\\?a=1)#?";
     prop_oneof![20 => url, 10 => dense, 1 => "urn:a|file:///p|ftp://a\\.b/p|[hH]ttp://u@a\\.b/p"]
 }

@@ -1,4 +1,4 @@
-//! The oracle: rules by comparing all pages of a site with each other.
+//! The oracle: finds rules by comparing all pages of a site with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub(super) type Counts = BTreeMap<String, BTreeMap<(String, Option<String>), (u6
 /// The pages of a group, in the order of groups, by site.
 type Groups<'k> = BTreeMap<String, BTreeMap<(bool, Vec<u8>), Vec<&'k Known>>>;
 
-/// The site of a URL in its usual form, and whether it has `www.`.
+/// The site of a URL in its usual form, and whether the URL's host has `www.`.
 pub(super) fn site_of(url: &str) -> Option<(String, bool)> {
     let host = Address::of(url)?.host.to_ascii_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
@@ -78,7 +78,7 @@ fn key_by(rule: &AliasRule, url: &str) -> Vec<u8> {
     surt::key_of(&rule.apply(url).unwrap_or(url.to_owned()))
 }
 
-/// Pairs, near pairs and visits.
+/// The numbers of pairs, near pairs and visits.
 #[derive(Default)]
 struct Count(u64, u64, u64);
 
@@ -97,8 +97,8 @@ impl Count {
 /// The counts of combinations of two rules.
 type Together = BTreeMap<[AliasRule; 2], Count>;
 
-/// Counts each rule by itself, by comparing all pages of a site. Also returns those of its pairs whose
-/// ports are spelled differently, for combining it with the rule for ports.
+/// Counts each rule by itself, by comparing all pages of a site. Also returns the pairs whose ports
+/// are spelled differently, for combining the rule with the rule for ports.
 fn alone(pages: &[&Known], k: u32) -> (BTreeMap<AliasRule, Count>, Together) {
     let mut rules: BTreeSet<AliasRule> = fixed().into_iter().collect();
     rules.extend(pages.iter().flat_map(|page| of_parameters(&page.url)));
@@ -130,7 +130,7 @@ fn rules_of(url: &str) -> Vec<AliasRule> {
     rules.filter(|rule| rule.apply(url).is_some()).collect()
 }
 
-/// Which rules are combined first.
+/// The priority of a rule when rules are combined.
 fn rank(rule: &AliasRule) -> u8 {
     match (rule.kind(), rule.value()) {
         ("parameter", Some("utm_*" | "sid")) => 1,
@@ -166,7 +166,7 @@ fn together(pages: &[&Known], k: u32, counts: &mut Together) {
                 } else if twice > surt::key_of(&page.url)
                     && waiting.insert((rules.clone(), twice.clone()))
                 {
-                    // The first page waits for the page that comes later.
+                    // This page waits for a page that comes later.
                     let later = pages[at..].iter().find(|page| surt::key_of(&page.url) == twice);
                     if let Some(later) = later {
                         counts.entry(rules).or_default().add(page, later, k);
@@ -179,7 +179,7 @@ fn together(pages: &[&Known], k: u32, counts: &mut Together) {
 
 /// Counts the pairs of two rules that each change one page of a pair.
 fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
-    // The name rules that lead to a URL, in order.
+    // For each URL, the rules of names that map a page to it, in order.
     let mut named: BTreeMap<Vec<u8>, Vec<AliasRule>> = BTreeMap::new();
     for (at, page) in pages.iter().enumerate() {
         let mut made = BTreeSet::new();
@@ -208,7 +208,7 @@ fn crossed(pages: &[&Known], k: u32, counts: &mut Together) {
     }
 }
 
-/// Counts the rule for hosts, alone and with another rule, if one page may be of another site.
+/// Counts the rule for hosts, alone and with another rule, if one page may belong to another site.
 fn of_other_hosts(page: &Known, pages: &[Known], k: u32) -> Option<(Vec<AliasRule>, Count)> {
     let (host, schemes) =
         (AliasRule::Host, [true, false].map(|secure| AliasRule::Scheme { secure }));
@@ -286,7 +286,8 @@ pub(super) fn expected(pages: &[Known], k: u32) -> Counts {
     counts
 }
 
-/// The form of a page that a rule produces: pages with equal forms are pairs of the rule.
+/// The text that a rule removes from a page: pages from which a rule removes equal text are not a
+/// pair.
 fn taken(rule: &AliasRule, page: &Known) -> String {
     let url = &page.url;
     let is_changed = rule.apply(url).is_some();

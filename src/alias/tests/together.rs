@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Finds the rules of N pages, each known under all URLs, which have the bits that their fingerprints
-/// differ in.
+/// Finds the rules of N pages, each known under all URLs of `forms`. The number of a form has the
+/// bits in which the fingerprints at its URL differ.
 fn found_in(pages: u64, forms: &[(&str, u64)], asked: &AliasQuery) -> Vec<AliasCount> {
     let store = store();
     for page in 0..pages {
@@ -15,7 +15,7 @@ fn found_in(pages: u64, forms: &[(&str, u64)], asked: &AliasQuery) -> Vec<AliasC
     found(&store, asked).1.into_iter().flat_map(|site| site.rules).collect()
 }
 
-/// Pages that differ in two ways at once and never in only one; neither difference matters.
+/// Pages differ in two ways at once and never in only one way; neither difference matters.
 #[test]
 #[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn rules_hold_for_pairs_that_differ_twice() {
@@ -44,7 +44,7 @@ fn rules_hold_for_pairs_that_differ_twice() {
         (["http://a.example/pN/index.html", "https://a.example/pN/"], ["scheme", "index"]),
         (["http://a.example/%7EN#x", "http://a.example/~N"], ["escapes", "fragment"]),
         (["http://a.example/About/N", "https://a.example/about/N"], ["scheme", "case"]),
-        // The remainder sorts after the removed parameter or session.
+        // The rest of the path or query sorts after the removed parameter or session.
         (
             ["http://a.example/?PHPSESSID=x&id=N", "https://a.example/?id=N"],
             ["scheme", "parameter"],
@@ -61,7 +61,7 @@ fn rules_hold_for_pairs_that_differ_twice() {
         (["https://127.1/N", "http://127.0.0.1/N"], ["host", "scheme"]),
         (["http://B\u{dc}CHER.example/N", "https://xn--bcher-kva.example/N"], ["host", "scheme"]),
         (["HTTP://A.example:80/N", "http://a.example/N"], ["host", "port"]),
-        // Parameters that distinguish pages do not displace the others.
+        // Parameters that distinguish pages do not displace other rules.
         (
             [
                 "http://a.example/?a=N&b=1&c=2&d=3&e=4&f=5&utm_source=x",
@@ -93,7 +93,7 @@ fn rules_hold_for_pairs_that_differ_twice() {
         assert_eq!(found(forms, false), expected, "{forms:?}");
         assert_eq!(found(forms, true), [""; 0], "{forms:?}");
     }
-    // One difference by itself does not count for two.
+    // A single difference does not count as two differences.
     assert_eq!(found(["http://a.example/N", "https://a.example/N"], false), ["scheme"]);
 }
 
@@ -116,8 +116,8 @@ fn pairs_against_one_rule_count_against_combinations() {
     assert_eq!(sites, []);
 }
 
-/// A page whose rules lead to known pages, so that other rules are combined. Each counted pair is
-/// reported again.
+/// A page on which single rules lead to known pages, so that other rules are combined. Each counted
+/// pair is found again as an example.
 #[test]
 fn examples_are_found_where_single_rules_reach_known_pages() {
     let forms = [
@@ -129,13 +129,13 @@ fn examples_are_found_where_single_rules_reach_known_pages() {
     let kinds: Vec<&str> = rules.iter().map(|rule| rule.rule.kind()).collect();
     assert_eq!(kinds, ["fragment", "parameter", "parameter"]);
     assert!(rules.iter().all(|rule| rule.pairs == 20 && rule.examples.len() == 3));
-    // In a sample, too.
+    // Examples are found in a sample, too.
     let rules = found_in(1_000, &forms, &AliasQuery::default().memory_bytes(0));
     assert_eq!(rules.len(), 3);
     assert!(rules.iter().all(|rule| rule.pairs < 1_000 && rule.examples.len() == 3));
 }
 
-/// The first page waits for the bare one; the third one is compared with that.
+/// The first page waits for the bare page; the third page is compared with the bare page.
 #[test]
 fn examples_use_the_bare_page_that_came_later() {
     for (waiting, later) in [(0xffff, 0), (0, 0xffff)] {
@@ -158,7 +158,7 @@ fn examples_use_the_bare_page_that_came_later() {
 #[test]
 fn rules_hold_for_differences_on_one_page_each() {
     let base = ["http", "", "/dir/~u", "/pN", "", ""];
-    // What each difference makes of scheme, host, folder, name, query and fragment.
+    // The text that each difference puts into the scheme, host, folder, name, query or fragment.
     let differences: &[(&str, usize, &str)] = &[
         ("scheme", 0, ""),
         ("www", 1, "www."),
@@ -174,7 +174,7 @@ fn rules_hold_for_differences_on_one_page_each() {
     let with = |(kind, at, text): (&str, usize, &str), other: &str| {
         let mut parts = base;
         parts[at] = text;
-        // `https` is preferred: the page without both differences has it.
+        // `https` is preferred: the page without both differences has `https`.
         parts[0] =
             if kind == "scheme" || ![kind, other].contains(&"scheme") { "http" } else { "https" };
         let [scheme, www, folder, name, query, fragment] = parts;
@@ -200,7 +200,8 @@ fn rules_hold_for_differences_on_one_page_each() {
     }
 }
 
-/// Some pages have both differences, and others have one each; all of them support the two rules.
+/// Some pages have both differences, and other pages have one difference each; all of them support
+/// the two rules.
 #[test]
 fn pairs_with_both_or_single_differences_count_together() {
     let store = store();
