@@ -1,5 +1,5 @@
 //! The storage backend of redb on a [`Disk`](crate::disk::Disk), and guarded calls into redb, which
-//! panics on some damaged files where we need an error.
+//! panics on some damaged files that must cause an error here.
 
 use std::any::Any;
 use std::io;
@@ -69,7 +69,8 @@ impl StorageBackend for FileBackend {
     }
 }
 
-/// Runs a call into redb, and converts its errors, and its panics on damaged files, to ours.
+/// Runs a call into redb. Converts redb's errors, and its panics on damaged files, to simkeep's
+/// errors.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(done) => done.map_err(failed),
@@ -80,7 +81,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, redb::Error>) -> Resul
 #[cold]
 fn failed(error: redb::Error) -> Error {
     match error {
-        // The error of redb for a file that is too short, or not its own.
+        // redb returns this error for a file that is too short, or not a redb file.
         redb::Error::Io(e)
             if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidData) =>
         {

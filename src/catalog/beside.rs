@@ -1,18 +1,19 @@
 //! Reading of the catalog while another process writes it.
 //!
-//! A commit of redb writes new pages into free ones, and a header with their roots into the slot
+//! A commit of redb writes new pages into free space, and a header with their roots into the slot
 //! that is not primary. It syncs the file; then one byte makes that slot primary. So all pages of a
 //! commit are in the file before the header shows the commit. A page that the last commit can reach
-//! is not overwritten; a page that it no longer reaches may be overwritten by the next commit. So a
-//! reader of a commit's pages may meet an overwritten page if other commits follow. The checksum
-//! detects it, because the parent page, or the header, stores what it must be. A result whose
-//! checksums all match is a complete committed state.
+//! is not overwritten; a page that the last commit no longer reaches may be overwritten by the next
+//! commit. So a reader of a commit's pages may meet an overwritten page if other commits follow.
+//! The checksum detects an overwritten page, because the parent page, or the header, stores the
+//! expected checksum. A result whose checksums all match is a complete committed state.
 //!
 //! On a mismatch the reader starts again at the header. Between two commits, only the end of a
-//! journal changes, and the pages above it. The reader keeps the frames it has read, so the next
-//! pass reads a few pages, which takes much less time than two commits with their syncs.
+//! journal and the pages above it change. The reader keeps the frames that it has read, so the next
+//! pass reads a few pages, in much less time than two commits with their syncs take.
 //!
-//! A reader sees the last commit a moment before its second sync, and before it is acknowledged.
+//! A reader sees the last commit a moment before the commit's second sync, and before the commit is
+//! acknowledged.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,7 @@ use super::tree::{Head, Page, Tree};
 use crate::disk::{Access, Disk, DiskFile, Name};
 use crate::error::{Error, Result};
 
-/// The number of passes, and the time limit for all of them.
+/// The maximum number of passes, and the time limit for all passes together.
 const PASSES: u32 = 50;
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -47,8 +48,8 @@ impl Tries {
     }
 }
 
-/// Reads the last commit: for each journal, the frames after the known one. Returns `None` if
-/// commits follow too fast.
+/// Reads the last commit, with only the frames of each journal after the frame in `known`. Returns
+/// `None` if commits follow each other too fast.
 ///
 /// The result has everything that was acknowledged before this call.
 ///
@@ -62,13 +63,13 @@ pub(crate) fn read_beside(
     tries: &mut Tries,
 ) -> Result<Option<Contents>> {
     let name = Name::Catalog;
-    // Read before the catalog, which only gets newer.
+    // These files are read before the catalog, which only gets newer.
     let after = NewerFiles::read(disk)?;
     let mut journals = [Journal::A, Journal::B].map(Frames::none);
     journals.iter_mut().zip(known).for_each(|(frames, tail)| frames.after = tail);
     let mut failed = None;
     while tries.take() {
-        // Opened each time, because another file may have taken the name.
+        // The file is opened for each pass, because another file may have taken its name.
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let Some(head) = Head::read_beside(&*file)? else { continue };
         match pass(&*file, &head, &mut journals) {
@@ -78,7 +79,8 @@ pub(crate) fn read_beside(
                 return Ok(Some(contents));
             }
             Err((page, error)) => {
-                // A page that a later commit references, too, was not overwritten in between.
+                // A page that a later commit also references was not overwritten between the two
+                // passes.
                 let is_named_still = page.is_some() && page == failed;
                 if is_named_still || Head::read(&*file)?.is_of_commit(&head) {
                     return Err(error);
@@ -91,7 +93,7 @@ pub(crate) fn read_beside(
 }
 
 /// Reads the commit in a header, and extends the frames of the journals. On failure, returns the
-/// page that does not match.
+/// page whose checksum does not match.
 fn pass(
     file: &dyn DiskFile,
     head: &Head,

@@ -1,7 +1,8 @@
-//! The file `CHECKED` of a directory with published generations: when each file was last read
-//! without finding damage.
+//! The file `CHECKED` of a directory with published generations. It records when each file was last
+//! read without finding damage.
 //!
-//! Readers do not need it: without it, the next check reads all files. It is replaced as a whole.
+//! Readers do not need `CHECKED`: without it, the next check reads all files. The file is replaced
+//! as a whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,17 +20,17 @@ const VERSION: u32 = 1;
 const SEGMENT: u32 = 0;
 const TABLE: u32 = 1;
 
-/// When the files of one store were last checked without damage.
+/// The times at which the files of one store were last checked without damage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Checked {
     store: u64,
-    /// In milliseconds since 1970, by the publisher's clock.
+    /// The times in milliseconds since 1970, by the publisher's clock.
     times: BTreeMap<Name, u64>,
 }
 
 impl Checked {
-    /// Reads the file. The result is empty if the file does not exist, is damaged, or belongs to
-    /// another version or another store.
+    /// Reads the file `CHECKED`. The result is empty if the file does not exist, is damaged, or
+    /// belongs to another version or another store.
     pub(crate) fn read(disk: &dyn Disk, store: u64) -> Result<Checked> {
         let none = Checked { store, times: BTreeMap::new() };
         let name = Name::Checked;
@@ -45,7 +46,7 @@ impl Checked {
         }
     }
 
-    /// When a file was last checked without damage; `None` if unknown.
+    /// The time at which a file was last checked without damage; `None` if unknown.
     pub(crate) fn get(&self, name: Name) -> Option<u64> {
         self.times.get(&name).copied()
     }
@@ -55,12 +56,12 @@ impl Checked {
         self.times.insert(name, at);
     }
 
-    /// Keeps only files for which `is_there` holds.
+    /// Keeps only the times of files for which `is_there` returns true.
     pub(crate) fn retain(&mut self, is_there: impl Fn(Name) -> bool) {
         self.times.retain(|name, _| is_there(*name));
     }
 
-    /// Replaces the file durably. Costs two syncs.
+    /// Replaces the file `CHECKED` durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         let mut body = Vec::new();
         body.put_u64(self.store);
@@ -87,7 +88,8 @@ impl Checked {
     fn take(cursor: &mut Cursor<'_>) -> Option<Checked> {
         let (store, count) = (cursor.u64()?, cursor.u32()?);
         let mut times = BTreeMap::new();
-        // A count from the file reserves no memory: rows are read until the file ends.
+        // The count in the file does not cause a memory reservation: rows are read until the file
+        // ends.
         for _ in 0..count {
             let (kind, number, checksum) = (cursor.u32()?, cursor.u64()?, cursor.u64()?);
             let file = Fixed { store, number, checksum };

@@ -1,5 +1,6 @@
 //! The contents of a catalog. They are read as a whole when a store is opened, and written as a
-//! whole when a catalog is created or rewritten. In between, changes are written row by row.
+//! whole when a catalog is created or rewritten. Between these times, changes are written row by
+//! row.
 
 use redb::{Key, TableHandle, Value, WriteTransaction};
 
@@ -23,9 +24,9 @@ use crate::page::EpochInfo;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) settings: Settings,
-    /// In order of sequence.
+    /// The live segments in order of sequence.
     pub(crate) segments: Vec<SegmentRow>,
-    /// By number.
+    /// The epochs by number.
     pub(crate) epochs: Vec<EpochInfo>,
     pub(crate) journals: [Frames; 2],
 }
@@ -53,7 +54,7 @@ impl Contents {
         Contents { settings, segments: Vec::new(), epochs, journals }
     }
 
-    /// The contents of a copy without any files yet.
+    /// The contents of a copy that has no files yet.
     pub(crate) fn begun(&self) -> Contents {
         Contents {
             settings: Settings { unfinished: true, ..self.settings },
@@ -68,7 +69,7 @@ impl Contents {
         let journalled = self.journals.iter().filter_map(Frames::last_sequence);
         let listed = self.segments.last().map(|row| row.last_sequence);
         Marked {
-            // Without both, nothing was observed yet.
+            // If there are neither segments nor frames, nothing has been observed yet.
             sequence: journalled.chain(listed).max().unwrap_or(0),
             changes: self.settings.changes,
         }
@@ -87,8 +88,8 @@ pub(super) fn read(tree: &mut Tree<'_>) -> Result<Contents> {
     Ok(lists.with(journals))
 }
 
-/// Reads the catalog into memory, but of each journal only the frames after the given ones. After
-/// an error, `journals` has the frames that were read completely.
+/// Reads the catalog into memory, but only the frames of each journal after the frames in
+/// `journals`. After an error, `journals` has the frames that were read completely.
 pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<Lists> {
     let tables = tree.tables()?;
     let settings = settings(tree, &tables)?;
@@ -125,7 +126,7 @@ pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<L
 
     let sealed = segments.last().map_or(0, |row| row.last_sequence);
     for frames in journals {
-        // Sealed operations are in no journal: the table is another one.
+        // Sealed operations are in no journal, so the journal's table has been replaced.
         if frames.last_sequence().is_some_and(|last| last <= sealed) {
             frames.clear();
         }
@@ -139,7 +140,7 @@ pub(super) fn go_on(tree: &mut Tree<'_>, journals: &mut [Frames; 2]) -> Result<L
     Ok(Lists { settings, segments, epochs })
 }
 
-/// Adds the frames after the last of these. Returns whether that last frame exists.
+/// Adds the frames after the last known frame. Returns whether that last frame still exists.
 fn follow(tree: &mut Tree<'_>, tables: &[Table], frames: &mut Frames) -> Result<bool> {
     let known = frames.last();
     let from = known.map_or(0, |tail| tail.first_sequence);
@@ -193,7 +194,7 @@ fn settings(tree: &mut Tree<'_>, tables: &[Table]) -> Result<Settings> {
     })
 }
 
-/// All rows of a table, which may be missing.
+/// Passes all rows of a table to `take`. The table may be missing.
 fn rows<K, V>(
     tree: &mut Tree<'_>,
     tables: &[Table],
@@ -207,8 +208,8 @@ where
     rows_from(tree, tables, definition, &|_| false, take)
 }
 
-/// The rows of a table, which may be missing, except that rows that are `before` the wanted ones
-/// may be left out.
+/// Passes the rows of a table to `take`. The table may be missing. Rows whose keys are `before` the
+/// wanted rows may be left out.
 fn rows_from<K, V>(
     tree: &mut Tree<'_>,
     tables: &[Table],

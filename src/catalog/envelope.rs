@@ -13,7 +13,7 @@ pub(super) const BYTES_MAX: u64 = 16 << 20;
 /// Bytes before the body.
 const HEAD_BYTES: usize = 16;
 
-/// Encodes a file with this body.
+/// Encodes a file with the given body.
 pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Result<Vec<u8>> {
     let len = body.len() + HEAD_BYTES + 4;
     bug::ensure(len as u64 <= BYTES_MAX, "a list is as short as its readers expect")?;
@@ -26,7 +26,7 @@ pub(super) fn seal(magic: [u8; 8], version: u32, body: &[u8]) -> Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Reads the file of a name; `None` if it does not exist.
+/// Reads the file with a name; `None` if the file does not exist.
 pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
     let file = match disk.open(name, Access::Read) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -42,7 +42,7 @@ pub(super) fn read(disk: &dyn Disk, name: Name) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Whether a file is complete, judging by its checksum.
+/// Whether a file is complete, according to its checksum.
 pub(super) fn is_whole(bytes: &[u8]) -> bool {
     bytes.split_last_chunk::<4>().is_some_and(|(summed, sum)| {
         summed.len() >= HEAD_BYTES && LittleEndian::read_u32(sum) == crc32fast::hash(summed)

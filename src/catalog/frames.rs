@@ -8,15 +8,15 @@ use super::tables::Journal;
 use crate::error::Result;
 use crate::layout::Cursor;
 
-/// The last frame of a journal that a reader knows.
+/// The last frame of a journal, as a reader remembers it.
 ///
-/// Frames are only appended to a journal, until its table is dropped as a whole. So as long as this
-/// frame exists, all frames before it are unchanged.
+/// Frames are only appended to a journal, until the journal's table is dropped as a whole. So as
+/// long as the last frame exists, all frames before it are unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tail {
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
-    /// The hash of its bytes.
+    /// The hash of the frame's bytes.
     sum: u128,
 }
 
@@ -30,11 +30,11 @@ impl Tail {
     }
 }
 
-/// The frames of a journal, in order of sequence.
+/// The frames of a journal in order of sequence, or the frames after a known frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frames {
     pub(crate) journal: Journal,
-    /// The frame that these follow; `None` if they are all frames of the journal.
+    /// The frame before `blobs`; `None` if `blobs` are all frames of the journal.
     pub(crate) after: Option<Tail>,
     pub(crate) blobs: Vec<Blob>,
 }
@@ -44,12 +44,12 @@ impl Frames {
         Frames { journal, after: None, blobs: Vec::new() }
     }
 
-    /// The last frame, including those before these.
+    /// The last frame of the journal, which may be the frame in `after`.
     pub(crate) fn last(&self) -> Option<Tail> {
         self.blobs.last().map(Tail::of).or(self.after)
     }
 
-    /// The last operation in these frames or those before them.
+    /// The last operation of the journal, which may be in the frame in `after`.
     pub(crate) fn last_sequence(&self) -> Option<u64> {
         let last = self.blobs.last().map(Blob::last_sequence);
         last.or(self.after.map(|tail| tail.last_sequence))
@@ -62,20 +62,21 @@ impl Frames {
         self.after.map(|tail| tail.first_sequence).or(first)
     }
 
-    /// Forgets all frames.
+    /// Removes all frames.
     pub(super) fn clear(&mut self) {
         (self.after, self.blobs) = (None, Vec::new());
     }
 }
 
-/// Parses the key of a part of a frame: its first operation, and the number of the part.
+/// Parses the key of a part of a frame: the first operation of the frame, and the number of the
+/// part.
 pub(super) fn part_key(key: &[u8]) -> Option<(u64, u32)> {
     let mut key = Cursor::new(key);
     let both = (key.u64()?, key.u32()?);
     key.is_empty().then_some(both)
 }
 
-/// Assembles frames from their parts, which come in the order of their keys.
+/// Assembles frames from their parts, which must come in the order of their keys.
 #[derive(Default)]
 pub(super) struct Parts {
     key: u64,
@@ -84,7 +85,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Adds a part. Returns the previous frame if this part starts another.
+    /// Adds a part. Returns the previous frame if this part starts another frame.
     pub(super) fn push(&mut self, (key, part): (u64, u32), bytes: &[u8]) -> Result<Option<Blob>> {
         let before = if part == 0 { self.end()? } else { None };
         if part > 0 && key != self.key || part != self.parts {

@@ -1,7 +1,7 @@
 //! A file of `generations/`: one published state of a store.
 //!
-//! It lists segments and tables in the directory, whose names never change. It is written once,
-//! when all of them are durable, and never changed.
+//! The file lists segments and tables in the directory, whose names never change. The file is
+//! written once, when all listed files are durable, and never changed.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const VERSION: u32 = 1;
 /// One published state of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Generation {
-    /// Its number, which is also its file name.
+    /// The number of the generation, which is also its file name.
     pub(crate) number: u64,
     /// The sealed state, and all epochs.
     pub(crate) published: Published,
@@ -29,7 +29,7 @@ pub(crate) struct Generation {
 /// A table of document frequencies in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableRow {
-    /// The number of its epoch.
+    /// The number of the table's epoch.
     pub(crate) epoch: u32,
     /// Bytes of the file.
     pub(crate) bytes: u64,
@@ -58,7 +58,7 @@ impl Generation {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if it does not exist, [`Error::Corrupt`], [`Error::Version`].
+    /// [`Error::Io`] if the generation does not exist, [`Error::Corrupt`], [`Error::Version`].
     pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
         let name = Name::Generation(number);
         let Some(bytes) = envelope::read(disk, name)? else {
@@ -88,7 +88,7 @@ impl Generation {
     pub(crate) fn is_torn(disk: &dyn Disk, number: u64) -> Result<bool> {
         match envelope::read(disk, Name::Generation(number)) {
             Ok(bytes) => Ok(bytes.is_some_and(|bytes| !envelope::is_whole(&bytes))),
-            // It became shorter since its size was read.
+            // The file became shorter since its size was read.
             Err(e) if e.is_cut() => Ok(true),
             Err(e) => Err(e),
         }

@@ -1,6 +1,6 @@
 //! The single-writer lock: locks on `LOCK` and on the catalog.
 //!
-//! People remove a `LOCK` that looks stale, or replace it. So the catalog, which every writer
+//! People remove a `LOCK` that looks stale, or replace the file. So the catalog, which every writer
 //! needs, is locked as well. Before each commit, a writer checks that both files still have their
 //! names.
 
@@ -10,8 +10,8 @@ use crate::disk::{Disk, Holder, Lock, LockGuard, Locked, Name};
 use crate::error::{Error, Result};
 use crate::sync::thread;
 
-/// How long to wait for a lock. A reader holds it while it opens a store without a writer, and a
-/// writer holds it for a moment while it shuts down.
+/// The maximum time to wait for a lock. A reader holds the lock while it opens a store without a
+/// writer, and a writer holds the lock for a moment while it shuts down.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// Locks on a store.
@@ -40,10 +40,10 @@ fn wait_for(disk: &dyn Disk, name: Name, kind: Lock, until: Instant) -> Result<B
 }
 
 impl Locks {
-    /// Locks a store, and waits a while for other holders, except for this process itself.
+    /// Locks a store. Waits a while for other holders of the lock, except for this process itself.
     ///
     /// The holder of `LOCK` waits only for the catalog. Readers that arrive meanwhile find a
-    /// writer, so any number of readers cannot starve it.
+    /// writer, so any number of readers cannot starve the writer.
     pub(crate) fn take(disk: &dyn Disk, kind: Lock) -> Result<Locks> {
         let until = Instant::now() + LOCK_WAIT;
         let lock = wait_for(disk, Name::Lock, kind, until)?;
@@ -63,13 +63,14 @@ impl Locks {
         })
     }
 
-    /// Releases `LOCK`, so that a writer can take it and wait. The writer does not start until the
+    /// Releases `LOCK`, so that a writer can lock it and wait. The writer does not start until the
     /// returned lock is dropped.
     pub(crate) fn into_catalog(self) -> Box<dyn LockGuard> {
         self.catalog
     }
 
-    /// Replaces the lock on the old catalog by one on the new catalog, which has taken its name.
+    /// Replaces the lock on the old catalog by the lock on the new catalog, which now has the name
+    /// of the old catalog.
     pub(crate) fn follow(&mut self, catalog: Box<dyn LockGuard>) {
         self.catalog = catalog;
     }
@@ -78,7 +79,8 @@ impl Locks {
     ///
     /// # Errors
     ///
-    /// [`Error::Replaced`] if one does not: another process may write.
+    /// [`Error::Replaced`] if one of the files no longer has its name, because another process may
+    /// write.
     pub(super) fn check(&self) -> Result<()> {
         for (guard, name) in [(&self.lock, Name::Lock), (&self.catalog, Name::Catalog)] {
             if !guard.is_under(name).map_err(|e| Error::io("look after", name, e))? {

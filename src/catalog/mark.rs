@@ -1,6 +1,6 @@
-//! The mark in `LOCK`: how far the catalog had come.
+//! The mark in `LOCK`: the committed state of the catalog.
 //!
-//! A damaged byte in redb's header can make the last but one commit look like the last one. So
+//! A damaged byte in redb's header can make the last but one commit look like the last commit. So
 //! after each commit, the numbers of operations and changes are written to the lock file, unsynced.
 //! A catalog with smaller numbers is damaged, not recovered.
 
@@ -48,7 +48,7 @@ impl Mark {
         Ok(Mark { file: Closable::new(file), last: RankedMutex::new(Rank::Mark, last) })
     }
 
-    /// Closes its file, which belongs to another process.
+    /// Closes the mark's file, which belongs to another process.
     pub(super) fn abandon(&self) {
         self.file.close();
     }
@@ -90,8 +90,8 @@ pub(crate) fn read(disk: &dyn Disk) -> Marked {
     }
 }
 
-/// Creates `LOCK` with a mark of zeros. It is durable when this returns, so that other files here
-/// with our names are known to be ours.
+/// Creates `LOCK` with a mark of zeros. `LOCK` is durable when this function returns, so that files
+/// with simkeep's names in this directory are known to be simkeep's files.
 pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
     let begun = || {
         let file = disk.open(Name::Lock, Access::Write)?;
@@ -103,14 +103,14 @@ pub(super) fn begin(disk: &dyn Disk) -> Result<()> {
     disk.sync_dir(Dir::Root).map_err(|e| Error::io("sync the directory of", Name::Lock, e))
 }
 
-/// The owner of a directory, judging by its `LOCK`.
+/// The owner of a directory, according to its `LOCK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begun {
-    /// It has our mark: the directory is ours.
+    /// `LOCK` has simkeep's mark: the directory belongs to simkeep.
     Ours,
-    /// It is empty: it has just been created.
+    /// `LOCK` is empty: it has just been created.
     Blank,
-    /// It belongs to another program.
+    /// `LOCK` belongs to another program.
     Foreign,
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn look(disk: &dyn Disk) -> Result<Begun> {
     let there = usize::try_from(len).ok().and_then(|len| bytes.get_mut(..len));
     let Some(there) = there else { return Ok(Begun::Foreign) };
     file.read_at(0, there).map_err(error)?;
-    // Power loss may leave the length without the bytes.
+    // A power loss may leave a file with its length but without its bytes.
     if there.iter().all(|byte| *byte == 0) {
         return Ok(Begun::Blank);
     }

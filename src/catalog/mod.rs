@@ -1,11 +1,11 @@
 //! The catalog: a small redb database that is the root of a store.
 //!
-//! It holds the list of live segments, the epochs, and the journal: the operations since the last
-//! seal. Its size is bounded by the journal, whatever the size of the store. Every change of a
-//! store is one transaction here.
+//! The catalog contains the list of live segments, the epochs, and the journal: the operations
+//! since the last seal. Its size is bounded by the journal, whatever the size of the store. Every
+//! change of a store is one transaction of the catalog.
 //!
-//! redb does not check its checksums when it reads. So at open the whole database is read and
-//! checked before redb opens it. Afterwards it is only appended to.
+//! redb does not check its checksums when it reads. So when a store is opened, the whole database
+//! is read and checked before redb opens it. Afterwards the database is only appended to.
 
 mod backend;
 mod beside;
@@ -54,7 +54,8 @@ pub(crate) use self::salvage::{Salvage, Saved};
 pub(crate) use self::tables::Journal;
 pub(crate) use self::whole::Whole;
 
-/// redb's page cache. The working set is a few pages; the rest is only appended to.
+/// The size of redb's page cache. The working set is a few pages; the rest of the database is only
+/// appended to.
 const CACHE_BYTES: usize = 16 << 20;
 
 /// The open catalog.
@@ -63,12 +64,12 @@ pub(crate) struct Catalog {
     disk: Arc<dyn Disk>,
     mark: Mark,
     database: RankedRwLock<Option<Database>>,
-    /// Held by each write transaction: redb allows one at a time, and after a failure we allow
-    /// none. Contains the first failure.
+    /// The first failure of a write. Each write transaction locks this field: redb allows one
+    /// transaction at a time, and after a failure none may follow.
     failed: RankedMutex<Option<Error>>,
     /// The file of the database.
     file: RankedMutex<Closable>,
-    /// The process that opened it; only it may write.
+    /// The process that opened the catalog; only this process may write.
     process: Process,
     /// The locks, released after everything else.
     locks: RankedMutex<Option<Locks>>,
@@ -85,15 +86,17 @@ impl Drop for Catalog {
 }
 
 impl Catalog {
-    /// Creates the catalog of a new store, completely or not at all. An unfinished store stays so
-    /// until segments are [added](Self::add). The store is locked; returns the lock on the catalog.
+    /// Creates the catalog of a new store, completely or not at all. An unfinished store stays
+    /// unfinished until segments are [added](Self::add). The store is locked; returns the lock on
+    /// the catalog.
     pub(crate) fn create(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Box<dyn LockGuard>> {
         mark::begin(&**disk)?;
         Whole::write(disk, contents)?.finish(&**disk)
     }
 
     /// Reads and checks the whole catalog, and then opens it. Costs about 0.1 s per 100 MB of
-    /// journal, plus redb's own recovery after a crash. Keeps the locks, which are exclusive.
+    /// journal, plus redb's own recovery after a crash. The catalog keeps the locks, which are
+    /// exclusive.
     pub(crate) fn open(disk: &Arc<dyn Disk>, locks: Locks) -> Result<(Catalog, Contents)> {
         let contents = Self::read_on(&**disk)?;
         let mark = Mark::open(&**disk, contents.marked())?;
@@ -126,7 +129,7 @@ impl Catalog {
     }
 
     /// Reads the last commit. `flaw` is called for each damaged page, and may let reading continue;
-    /// then the result may be incomplete.
+    /// in this case the result may be incomplete.
     pub(crate) fn read_with(
         file: &dyn DiskFile,
         flaw: &mut dyn FnMut(Error) -> Result<()>,
@@ -139,7 +142,7 @@ impl Catalog {
         Self::read(&*self.copy()?)
     }
 
-    /// Copies the file between two commits, which wait meanwhile.
+    /// Copies the catalog's file between two commits. Commits wait while the file is copied.
     pub(crate) fn copy(&self) -> Result<Box<dyn DiskFile>> {
         let database = self.database.write();
         if database.is_none() {
@@ -150,7 +153,8 @@ impl Catalog {
         Ok(Box::new(FileCopy::copy(&*file).map_err(|e| Error::io("read", name, e))?))
     }
 
-    /// Appends blobs to their journals: one transaction, durable when this returns.
+    /// Appends blobs to their journals in one transaction, which is durable when this function
+    /// returns.
     pub(crate) fn append(&self, blobs: &[(Journal, Blob)]) -> Result<()> {
         let Some((_, last)) = blobs.last() else { return Ok(()) };
         let sequence = last.last_sequence();
@@ -178,8 +182,8 @@ impl Catalog {
         })
     }
 
-    /// Adds segments, and registers or updates epochs, in one transaction. It completes an
-    /// unfinished store.
+    /// Adds segments, and registers or updates epochs, in one transaction. The transaction
+    /// completes an unfinished store.
     pub(crate) fn add(
         &self,
         segments: &[SegmentRow],
@@ -194,13 +198,13 @@ impl Catalog {
             drop(table);
             put_epochs(transaction, epochs)?;
             transaction.open_table(SETTINGS)?.remove(rows::UNFINISHED)?;
-            // There may be only epochs.
+            // The transaction may add only epochs.
             let last = segments.iter().map(|segment| segment.last_sequence).max();
             count(transaction, next, last.unwrap_or(0))
         })
     }
 
-    /// Replaces segments by one, in one transaction.
+    /// Replaces segments by one segment, in one transaction.
     pub(crate) fn replace(&self, old: &[u64], new: &SegmentRow, next: u64) -> Result<()> {
         self.write(|transaction| {
             let mut segments = transaction.open_table(SEGMENTS)?;
@@ -220,9 +224,9 @@ impl Catalog {
         })
     }
 
-    /// Rewrites the catalog, so that no deleted data and no free space stays in its file. It needs
-    /// space for a second catalog meanwhile. The inner error reports a lack of space: then nothing
-    /// was changed, and the catalog remains usable.
+    /// Rewrites the catalog, so that no deleted data and no free space stays in its file. Needs
+    /// space for a second catalog meanwhile. The inner error reports a lack of space: in this case
+    /// nothing was changed, and the catalog remains usable.
     pub(crate) fn rewrite(&self) -> Result<Result<()>> {
         let mut database = self.database.write();
         let mut full = None;
@@ -241,8 +245,8 @@ impl Catalog {
                 written => written?,
             };
             drop_guarded(database.take())?;
-            // Threads that check the locks wait meanwhile: for a moment the name belongs to another
-            // file whose lock is not ours yet.
+            // Threads that check the locks wait meanwhile: for a moment the catalog's name belongs
+            // to a new file whose lock `locks` does not have yet.
             let mut locks = self.locks.lock();
             let locks = locks.as_mut().ok_or(Error::Closed)?;
             locks.check()?;
@@ -255,7 +259,7 @@ impl Catalog {
         Ok(full.map_or(Ok(()), Err))
     }
 
-    /// The number of durable changes of its lists.
+    /// The number of durable changes of the catalog's lists.
     pub(crate) fn changes(&self) -> u64 {
         self.mark.noted().changes
     }
@@ -264,7 +268,8 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// [`Error::Replaced`] if one may be, [`Error::Forked`] if another process opened this catalog.
+    /// [`Error::Replaced`] if another process may be writing, [`Error::Forked`] if another process
+    /// opened this catalog.
     pub(crate) fn check_locks(&self) -> Result<()> {
         if !self.process.is_current() {
             return Err(Error::Forked);
@@ -272,10 +277,10 @@ impl Catalog {
         self.locks.lock().as_ref().ok_or(Error::Closed)?.check()
     }
 
-    /// Closes the files of the parent in a forked process; the parent keeps the locks. Does not
-    /// wait.
+    /// Closes the files of the parent process in a forked process; the parent keeps the locks. Does
+    /// not wait.
     pub(crate) fn abandon(&self) {
-        // Dropping closes them without unlocking.
+        // Dropping the locks closes their files without unlocking.
         if let Some(mut locks) = self.locks.try_lock() {
             *locks = None;
         }
@@ -285,7 +290,7 @@ impl Catalog {
         self.mark.abandon();
     }
 
-    /// Releases the store: from now on others may write.
+    /// Releases the store, so that other processes may write to it.
     pub(crate) fn unlock(&self) {
         *self.locks.lock() = None;
     }
@@ -294,7 +299,7 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// If the database is damaged, so that redb cannot write.
+    /// Fails if the database is damaged, so that redb cannot write.
     pub(crate) fn close(&self) -> Result<()> {
         drop_guarded(self.database.write().take())
     }
@@ -313,7 +318,8 @@ impl Catalog {
         })
     }
 
-    /// Makes a change, if none before has failed. Later calls return the first failure.
+    /// Makes a change, if no earlier change has failed. After a failure, every call returns the
+    /// first failure.
     fn unless_failed(&self, change: impl FnOnce() -> Result<()>) -> Result<()> {
         let mut failed = self.failed.lock();
         match &*failed {
@@ -331,8 +337,9 @@ fn put_epochs(transaction: &WriteTransaction, epochs: &[&EpochInfo]) -> Result<(
     Ok(())
 }
 
-/// Counts a change of more than the journal, and stores the number of the next segment. Numbers are
-/// assigned before the transactions that use them, which may come in another order.
+/// Counts a change of more than the journal, and stores the number of the next segment. The numbers
+/// of segments are assigned before the transactions that use them, and the transactions may come in
+/// another order.
 fn count(transaction: &WriteTransaction, next: u64, sequence: u64) -> Result<Marked, redb::Error> {
     let mut settings = transaction.open_table(SETTINGS)?;
     let lost = |name| redb::Error::Corrupted(format!("the setting {name} has disappeared"));
@@ -350,15 +357,15 @@ fn commit<T>(
     change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
 ) -> Result<T, redb::Error> {
     let mut transaction = database.begin_write()?;
-    // URLs come from strangers, who could aim for a collision of the checksums on which a one-phase
-    // commit relies after a crash.
+    // URLs come from strangers, who could aim for a collision of checksums. After a crash, a
+    // one-phase commit relies on these checksums.
     transaction.set_two_phase_commit(true);
     let done = change(&transaction)?;
     transaction.commit()?;
     Ok(done)
 }
 
-/// Opens a catalog that was read and is sound. redb recovers here after a crash.
+/// Opens a catalog that was read and is sound. After a crash, redb recovers during this call.
 fn open_database(disk: &Arc<dyn Disk>) -> Result<(Database, Closable)> {
     let file = disk.open(Name::Catalog, Access::Write);
     let file = Closable::new(file.map_err(|e| Error::io("open", Name::Catalog, e))?);

@@ -1,7 +1,7 @@
 //! The files that a writer updates after its commits: `LOCK` and `SNAPSHOT`.
 //!
-//! Neither is ever newer than the catalog. If one is, the catalog is not the one after which it was
-//! written, but the commit before the last, an older copy, or the catalog of another store.
+//! Neither file is ever newer than the catalog that it was written after. If one is, the catalog is
+//! the commit before the last, an older copy, or the catalog of another store.
 
 use super::{Contents, Marked, Published, mark};
 use crate::disk::{Disk, Name};
@@ -16,7 +16,8 @@ pub(crate) struct NewerFiles {
 }
 
 impl NewerFiles {
-    /// Reads both files. Damage counts as absence: the writer writes both again.
+    /// Reads both files. A damaged file counts as absent, because the writer writes both files
+    /// again.
     pub(crate) fn read(disk: &dyn Disk) -> Result<NewerFiles> {
         let published = match Published::read(disk) {
             Ok(published) => published,
@@ -25,13 +26,13 @@ impl NewerFiles {
         Ok(NewerFiles { mark: mark::read(disk), published })
     }
 
-    /// Checks that both belong to this catalog, and that the catalog has everything that they
+    /// Checks that both files belong to this catalog, and that the catalog has everything that they
     /// mention.
     pub(crate) fn check(&self, contents: &Contents) -> Result<()> {
         self.ahead(contents).or_else(|| self.foreign(contents)).map_or(Ok(()), Err)
     }
 
-    /// The error if the catalog lacks commits after which these were written.
+    /// The error if the catalog lacks commits after which the files were written.
     pub(crate) fn ahead(&self, contents: &Contents) -> Option<Error> {
         let there = contents.marked();
         let Marked { sequence, changes } = self.mark;
@@ -55,12 +56,13 @@ impl NewerFiles {
         Some(Error::corrupt(Name::Catalog, 0, what))
     }
 
-    /// The error if `SNAPSHOT` belongs to another store, or to a diverged copy of this one.
+    /// The error if `SNAPSHOT` belongs to another store, or to a diverged copy of this store.
     pub(crate) fn foreign(&self, contents: &Contents) -> Option<Error> {
         let published = self.published.as_ref()?;
         let (found, expected) = (published.store, contents.settings.store);
         let what = if found == expected {
-            // A catalog that is not older has used this number for a segment of its own.
+            // The catalog is not older than `SNAPSHOT`, but has not used the number of this
+            // segment.
             let next = contents.settings.next_segment;
             let other = published.segments.iter().find(|row| row.id >= next)?.id;
             format!(

@@ -1,7 +1,8 @@
 //! The file `SNAPSHOT`: the state that a writer offers to readers in other processes.
 //!
-//! It copies a part of the catalog, for readers that cannot keep up with the writer. It is replaced
-//! as a whole, so a reader always reads one state. A store without it is sound.
+//! `SNAPSHOT` copies a part of the catalog, for readers that cannot keep up with the writer. The
+//! file is replaced as a whole, so a reader always reads one state. A store without `SNAPSHOT` is
+//! sound.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -23,22 +24,22 @@ const VERSION: u32 = 5;
 /// read the segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
-    /// When it was written, by the writer's clock.
+    /// The time when the contents were written, by the writer's clock.
     pub(crate) written: SystemTime,
-    /// The store to which it belongs.
+    /// The store to which the contents belong.
     pub(crate) store: u64,
-    /// The number of changes of the catalog's lists at that time.
+    /// The number of changes of the catalog's lists at the time of writing.
     pub(crate) changes: u64,
     /// Seed of the URL hash.
     pub(crate) url_seed: u64,
-    /// In order of sequence.
+    /// The live segments in order of sequence.
     pub(crate) segments: Vec<SegmentRow>,
-    /// By number.
+    /// The epochs by number.
     pub(crate) epochs: Vec<EpochInfo>,
 }
 
 impl Published {
-    /// Replaces the file durably. Costs two syncs.
+    /// Replaces `SNAPSHOT` durably. Costs two syncs.
     pub(crate) fn write(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         self.check()?;
         let mut file = NewFile::create(Arc::clone(disk), Name::SnapshotNew)?;
@@ -47,7 +48,7 @@ impl Published {
         Ok(())
     }
 
-    /// Reads the file; `None` if it does not exist.
+    /// Reads `SNAPSHOT`; `None` if the file does not exist.
     pub(crate) fn read(disk: &dyn Disk) -> Result<Option<Published>> {
         let name = Name::Snapshot;
         let Some(bytes) = envelope::read(disk, name)? else { return Ok(None) };
@@ -67,12 +68,12 @@ impl Published {
         if body.is_empty() { Ok(published) } else { Err(more_or_less(name)) }
     }
 
-    /// The last operation in its segments; 0 without segments.
+    /// The last operation in the segments; 0 without segments.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.segments.last().map_or(0, |row| row.last_sequence)
     }
 
-    /// Checks that readers will accept it.
+    /// Checks that readers will accept the contents.
     pub(super) fn check(&self) -> Result<()> {
         bug::ensure(check_rows(&self.segments).is_ok(), "segments follow one another")?;
         let numbered = (0..).zip(&self.epochs).all(|(count, e)| e.epoch.count() == count);
@@ -101,7 +102,7 @@ impl Published {
         Ok(())
     }
 
-    /// Parses the contents at the start of the body of this file.
+    /// Parses the contents at the start of the body of the file `name`.
     pub(super) fn take(name: Name, cursor: &mut Cursor<'_>) -> Result<Published> {
         let published = Self::take_some(name, cursor).ok_or_else(|| more_or_less(name))??;
         check_rows(&published.segments).map_err(|what| Error::corrupt(name, 64, what))?;
@@ -109,7 +110,7 @@ impl Published {
         Ok(published)
     }
 
-    /// Parses the contents; `None` if the bytes do not add up.
+    /// Parses the contents; `None` if the bytes are impossible for a list of segments and epochs.
     fn take_some(name: Name, cursor: &mut Cursor<'_>) -> Option<Result<Published>> {
         let written = UNIX_EPOCH.checked_add(Duration::from_millis(cursor.u64()?))?;
         let (store, changes, url_seed) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
@@ -124,7 +125,8 @@ impl Published {
         let (rows, names) = (Vec::new(), Vec::new());
         let mut published =
             Published { written, store, changes, url_seed, segments: rows, epochs: names };
-        // A count from the file reserves no memory: entries are read until the file ends.
+        // The count in the file does not cause a memory reservation: entries are read until the
+        // file ends.
         for _ in 0..segments {
             published.segments.push(SegmentRow::take(cursor)?);
         }
@@ -137,7 +139,7 @@ impl Published {
     }
 }
 
-/// The error for a list whose bytes do not add up.
+/// The error for lists of segments and epochs that are impossible.
 pub(super) fn more_or_less(name: Name) -> Error {
     let what = "its lists of segments and epochs are impossible for a store";
     Error::corrupt(name, 16, what)
@@ -203,7 +205,7 @@ mod tests {
     #[test]
     fn wrong_counts_with_a_valid_checksum_are_detected() {
         let bytes = published().to_bytes().unwrap();
-        // The counts, and the length of the first name.
+        // The offsets of the counts, and of the length of the first name.
         for at in [56, 60, 64 + 2 * 36] {
             for wrong in [0, 1, u32::MAX] {
                 let mut bytes = bytes.clone();

@@ -8,7 +8,7 @@ use crate::fingerprint::Bands;
 use crate::layout::{Cursor, Put, url_hash_bits};
 use crate::page::{Epoch, EpochInfo, Role, in_use};
 
-/// An upper bound of the operations, segments and changes of any store.
+/// An exclusive upper bound of the numbers of operations, segments and changes of any store.
 pub(super) const SEQUENCES_END: u64 = 1 << 62;
 
 /// The format version of a catalog that this build writes and reads.
@@ -20,7 +20,7 @@ pub(super) const URL_SEED: &str = "url_seed";
 pub(super) const URL_HASH_BITS: &str = "url_hash_bits";
 pub(super) const NEXT_SEGMENT: &str = "next_segment";
 pub(super) const CHANGES: &str = "changes";
-/// Present while the store is unfinished.
+/// The key of a setting that is present while the store is unfinished.
 pub(super) const UNFINISHED: &str = "unfinished";
 
 /// The settings of a store.
@@ -38,7 +38,8 @@ pub(crate) struct Settings {
     pub(crate) unfinished: bool,
 }
 
-/// Checks that this build reads stores with URL hashes of this many bits, which a file states.
+/// Checks that this build can read a store whose URL hashes have `bits` bits, according to the file
+/// `name`.
 pub(super) fn check_url_hash_bits(name: Name, bits: u64) -> Result<()> {
     let own = url_hash_bits();
     if bits == own {
@@ -55,7 +56,7 @@ pub(crate) struct SegmentRow {
     pub(crate) last_sequence: u64,
     /// Bytes of the file.
     pub(crate) bytes: u64,
-    /// The checksum of its trailer, which identifies the file.
+    /// The checksum of the segment's trailer, which identifies the file.
     pub(crate) checksum: u32,
 }
 
@@ -93,13 +94,13 @@ impl SegmentRow {
     }
 }
 
-/// The most epochs of a store: as many as fit into a `SNAPSHOT`.
+/// The maximum number of epochs of a store: as many as fit into a `SNAPSHOT`.
 pub(crate) const EPOCHS_MAX: usize = 1 << 15;
 
-/// The most bytes of an epoch's name.
+/// The maximum length of an epoch's name in bytes.
 const EPOCH_NAME_MAX: usize = 256;
 
-/// Whether an epoch may have this name.
+/// Whether an epoch may have the given name.
 pub(crate) fn is_epoch_name(name: &str) -> bool {
     (1..=EPOCH_NAME_MAX).contains(&name.len()) && !name.chars().any(char::is_control)
 }
@@ -128,7 +129,7 @@ pub(super) fn put_epoch(out: &mut Vec<u8>, epoch: &EpochInfo) {
     out.extend_from_slice(epoch.name.as_bytes());
 }
 
-/// Parses the epoch of this number from exactly these bytes.
+/// Parses the epoch with number `count` from exactly the given bytes.
 pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
     let mut cursor = Cursor::new(bytes);
     let (epoch, flags, begun) = (Epoch(cursor.u32()?), cursor.u32()?, cursor.u64()?);
@@ -147,7 +148,7 @@ pub(super) fn take_epoch(count: usize, bytes: &[u8]) -> Option<EpochInfo> {
 }
 
 /// Checks that epoch names are unique, and that each use has an epoch that has not ended. The error
-/// says what is wrong.
+/// describes the problem.
 pub(super) fn check_epochs(epochs: &[EpochInfo]) -> Result<(), String> {
     let mut names: Vec<&str> = epochs.iter().map(|epoch| epoch.name.as_str()).collect();
     names.sort_unstable();
@@ -169,14 +170,14 @@ pub(super) fn of_epoch(epoch: &EpochInfo) -> Vec<u8> {
     row
 }
 
-/// Parses the epoch of this number; `None` if its row is damaged.
+/// Parses the epoch with number `count`; `None` if its row is damaged.
 pub(super) fn parse_epoch(count: usize, row: &[u8]) -> Option<EpochInfo> {
     let (body, sum) = row.split_last_chunk::<4>()?;
     let sound = crc32fast::hash(body) == LittleEndian::read_u32(sum);
     take_epoch(count, body).filter(|_| sound)
 }
 
-/// Operations of one commit: one frame of the journal.
+/// The operations of one commit: one frame of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Blob {
     /// Sequence number of the first operation.
@@ -190,9 +191,10 @@ pub(crate) struct Blob {
 type JournalTable<'t> = redb::Table<'t, (u64, u32), &'static [u8]>;
 
 impl Blob {
-    /// Bytes of a part: with redb's own overhead it fills 64 KiB, a size that redb allocates.
+    /// The length of a part in bytes: with redb's own overhead a part fills 64 KiB, a size that
+    /// redb allocates.
     pub(super) const PART_BYTES: usize = (64 << 10) - 256;
-    /// The most parts of a frame: another frame is started at 16 MiB.
+    /// The maximum number of parts in a frame. Another frame is started at 16 MiB.
     pub(super) const PARTS_MAX: u32 = 512;
     const HEADER_BYTES: usize = 20;
 
@@ -200,8 +202,8 @@ impl Blob {
         self.first_sequence + u64::from(self.count) - 1
     }
 
-    /// Encodes the frame: sequence, count, length, checksum of those and of the operations; then
-    /// the operations. It is stored in parts of [`PART_BYTES`](Self::PART_BYTES).
+    /// Encodes the frame: sequence, count, length, a checksum of these three and of the operations;
+    /// then the operations. The frame is stored in parts of [`PART_BYTES`](Self::PART_BYTES).
     #[expect(clippy::expect_used, reason = "another blob is begun long before")]
     fn frame(&self) -> Vec<u8> {
         let mut frame = Vec::with_capacity(self.bytes.len() + Self::HEADER_BYTES);
@@ -225,7 +227,7 @@ impl Blob {
         Ok(())
     }
 
-    /// The length of the frame with this start, according to its header.
+    /// The length of the frame that starts with these bytes, according to the frame's header.
     pub(super) fn frame_bytes(frame: &[u8]) -> Option<usize> {
         let mut cursor = Cursor::new(frame.get(12..)?);
         usize::try_from(cursor.u32()?).ok()?.checked_add(Self::HEADER_BYTES)
@@ -249,7 +251,7 @@ impl Blob {
     }
 }
 
-/// Checks that each segment starts where the one before it ends.
+/// Checks that each segment starts immediately after the last operation of the previous segment.
 pub(super) fn check_rows(segments: &[SegmentRow]) -> Result<(), String> {
     let mut next = 1;
     for row in segments {

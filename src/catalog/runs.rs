@@ -1,16 +1,16 @@
 //! Assignment of a damaged catalog's operations to journal tables.
 //!
 //! The operations of a table are one range of numbers, and no other table has any of them. So two
-//! operations belong to one table if a page has rows of both or leads to both, or if both lie
-//! between two such operations. Pages refer to their children by checksum, so the tree is known
-//! even if the positions of pages are not.
+//! operations belong to one table if a page has rows of both operations or leads to both, or if
+//! both lie between two operations of one table. Pages refer to their children by checksum, so the
+//! tree is known even if the positions of pages are unknown.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// The greatest height of a catalog's tree.
+/// The maximum height of a catalog's tree.
 const HEIGHT_MAX: usize = 8;
 
-/// A page: the operations below it, and its first child if it is a branch.
+/// A page: the operations below it, and its first child if the page is a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PageRun {
     least: u64,
@@ -24,23 +24,23 @@ pub(super) struct Pages {
     found: HashMap<u128, PageRun>,
     /// The operations of each leaf, including damaged ones.
     ranges: Vec<(u64, u64)>,
-    /// For each branch, its own checksum and those of its children, in order.
+    /// For each branch, its own checksum and the checksums of its children, in order.
     branches: Vec<(Option<u128>, Vec<u128>)>,
     /// The roots of tables.
     roots: BTreeSet<u128>,
 }
 
-/// Ranges of operations, each of one table.
+/// Ranges of operations; each range belongs to one table.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
-    /// In order; they do not overlap.
+    /// The ranges in order; they do not overlap.
     ranges: Vec<(u64, u64)>,
     /// Operations that are the first of their table.
     starts: BTreeSet<u64>,
 }
 
 impl Pages {
-    /// Adds a leaf with rows of these operations.
+    /// Adds a leaf with rows of the operations from `least` to `most`.
     pub(super) fn leaf(&mut self, sum: Option<u128>, least: u64, most: u64) {
         self.ranges.push((least, most));
         if let Some(sum) = sum {
@@ -57,7 +57,7 @@ impl Pages {
         self.roots.insert(sum);
     }
 
-    /// The children of branches that are followed by another child.
+    /// The children of branches that are not the last child of their branch.
     pub(super) fn followed(&self) -> impl Iterator<Item = u128> {
         let children = self.branches.iter().filter_map(|(_, all)| all.split_last());
         children.flat_map(|(_, followed)| followed.iter().copied())
@@ -116,13 +116,14 @@ fn merged(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 }
 
 impl Runs {
-    /// Whether frames that begin with these operations are known to belong to one table.
+    /// Whether frames that begin with the operations `first` and `other` are known to belong to one
+    /// table.
     pub(crate) fn has_both(&self, first: u64, other: u64) -> bool {
         let at = self.ranges.partition_point(|(_, most)| *most < first);
         self.ranges.get(at).is_some_and(|(least, most)| *least <= first && other <= *most)
     }
 
-    /// Whether this operation is known to be the first of its table.
+    /// Whether `operation` is known to be the first of its table.
     pub(crate) fn starts_with(&self, operation: u64) -> bool {
         self.starts.contains(&operation)
     }
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn linked_pages_belong_to_one_table() {
         let mut pages = Pages::default();
-        // The leaf 13 is damaged, and has no checksum that a branch names.
+        // The leaf with operations 9 to 12 is damaged, so no branch names its checksum.
         for (sum, range) in [(Some(11), (1, 4)), (Some(12), (5, 8)), (None, (9, 12))] {
             pages.leaf(sum, range.0, range.1);
         }

@@ -2,12 +2,13 @@
 //!
 //! Every page of the file is read, whether or not it is reachable. Each frame, each epoch and each
 //! row of a segment has a checksum of its own. The data may be older than the last commit, or
-//! belong to a commit that a crash cut short. Sequence numbers decide: no two operations of a store
-//! have equal ones. If the file has two rows of one number, see [`Salvage::frame`].
+//! belong to a commit that a crash cut short. Sequence numbers decide between versions: no two
+//! operations of a store have equal sequence numbers. For two rows with one number, see
+//! [`Salvage::frame`].
 //!
 //! An operation refers to pages by numbers that start again in each of the two journal tables, so
-//! operations must be assigned to tables. [`Runs`] does that from the pages, because the numbers of
-//! each table are one range.
+//! operations must be assigned to tables. [`Runs`] assigns them on the basis of the pages, because
+//! the sequence numbers of each table are one range.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -30,8 +31,8 @@ const OF_EPOCHS: Widths = Widths { key: Some(4), value: None };
 const OF_SEGMENTS: Widths = Widths { key: Some(8), value: None };
 const OF_SETTINGS: Widths = Widths { key: None, value: Some(8) };
 
-/// The most versions of a row to keep: a file has one, plus those that damage and crashes have
-/// left.
+/// The maximum number of versions of a row to keep: a file has one current version, plus the
+/// versions that damage and crashes have left.
 const VERSIONS_MAX: usize = 16;
 
 /// A part of a frame in the file.
@@ -39,22 +40,22 @@ const VERSIONS_MAX: usize = 16;
 struct FramePart {
     offset: u64,
     len: u32,
-    /// The hash of its bytes.
+    /// The hash of the part's bytes.
     hash: u64,
-    /// Whether a page has a later row of its table.
+    /// Whether some page has another row of the table after this part.
     is_followed: bool,
 }
 
 /// The recoverable contents of a damaged catalog. Frames are read from the file on request.
 pub(crate) struct Salvage<'f> {
     file: &'f dyn DiskFile,
-    /// The number of the store, if it is sound.
+    /// The number of the store, if a sound row contains it.
     pub(crate) store: Option<u64>,
     /// The epochs from 0 on, up to the first gap.
     pub(crate) epochs: Vec<EpochInfo>,
     /// The rows of segments, including superseded ones.
     pub(crate) segments: Vec<SegmentRow>,
-    /// By the first operation of the frame, and by number.
+    /// The parts of frames, by the first operation of the frame and the number of the part.
     parts: BTreeMap<(u64, u32), SmallVec<[FramePart; 1]>>,
     /// The assignment of operations to tables.
     pub(crate) runs: Runs,
@@ -63,9 +64,9 @@ pub(crate) struct Salvage<'f> {
 /// The state of a catalog at an operation.
 pub(crate) enum Saved {
     Frame(Blob),
-    /// A frame that begins there has a wrong checksum, or lacks parts.
+    /// A frame that begins at the operation has a wrong checksum, or lacks parts.
     Damaged,
-    /// Two frames begin there or overlap, and it is unknown which was committed.
+    /// Two frames begin at the operation or overlap, and it is unknown which was committed.
     Ambiguous,
 }
 
@@ -100,11 +101,12 @@ impl<'f> Salvage<'f> {
         keys.filter(|(_, part)| *part == 0).map(|(sequence, _)| sequence)
     }
 
-    /// The frame that begins with an operation, if a row of the file starts there.
+    /// Returns the frame that begins with an operation, if a row of the file starts there.
     ///
-    /// Two rows of one number belong to one commit if their bytes are equal. Otherwise one is
+    /// Two rows with one number belong to one commit if their bytes are equal. Otherwise one row is
     /// damaged, or a crash cut a commit short and another commit reused the number. A later page
-    /// has the committed row followed by another row. So a row that is followed counts.
+    /// has the committed row followed by another row. So a row that is followed by another row is
+    /// the committed one.
     pub(crate) fn frame(&self, sequence: u64) -> Saved {
         let parts = self.parts.get(&(sequence, 0)).map_or(&[][..], SmallVec::as_slice);
         let mut sound: Vec<(Blob, bool)> =
@@ -126,14 +128,14 @@ impl<'f> Salvage<'f> {
         }
     }
 
-    /// Whether another frame begins within this one.
+    /// Whether another frame begins within `blob`.
     fn is_overlapped(&self, blob: &Blob) -> bool {
         let mut within = self.begins(blob.first_sequence + 1);
         within.next().is_some_and(|first| first <= blob.last_sequence())
     }
 
-    /// The frame with this first part, if it is sound, and whether a page has a row after its last
-    /// part.
+    /// Returns the frame with the first part `first`, if the frame is sound, and whether a page has
+    /// a row after the frame's last part.
     fn assemble(&self, sequence: u64, first: &FramePart) -> Option<(Blob, bool)> {
         let mut frame = self.bytes_of(first)?;
         let whole = Blob::frame_bytes(&frame)?;
@@ -163,14 +165,14 @@ impl<'f> Salvage<'f> {
 struct Scan {
     /// The roots of settings tables.
     settings: BTreeSet<u128>,
-    /// Numbers of stores, each with the checksum of its page.
+    /// The numbers of stores, each with the checksum of its page.
     stores: BTreeSet<(u128, u64)>,
     epochs: BTreeMap<u32, Vec<EpochInfo>>,
     segments: BTreeMap<u64, Vec<SegmentRow>>,
     parts: BTreeMap<(u64, u32), SmallVec<[FramePart; 1]>>,
     pages: Pages,
-    /// The last row of each leaf, by the leaf's checksum: the key of the part, and the hash of its
-    /// bytes.
+    /// The last row of each leaf, by the leaf's checksum: the key of the part, and the hash of the
+    /// part's bytes.
     last_rows: HashMap<u128, ((u64, u32), u64)>,
 }
 
@@ -210,8 +212,9 @@ impl Scan {
         }
     }
 
-    /// Adds the rows of a journal leaf. Leaves of other tables may look like one. For [`Pages`] a
-    /// row counts if its frame begins with the number in its key, or if it is a full part.
+    /// Adds the rows of a journal leaf. Leaves of other tables may look like a journal leaf. For
+    /// [`Pages`] a row counts only if its frame begins with the number in its key, or if the row is
+    /// a full part.
     fn see_journal(&mut self, page: &Scanned<'_>) {
         let mut range: Option<(u64, u64)> = None;
         let sum = page.sum(OF_JOURNALS);
@@ -263,8 +266,8 @@ fn add<T: PartialEq>(versions: &mut Vec<T>, version: T) {
     }
 }
 
-/// Returns the epochs from 0 on, up to the first that is missing or has two different rows. An
-/// ended epoch may have an older row without the flag.
+/// Returns the epochs from 0 on, up to the first epoch that is missing or has two different rows.
+/// An ended epoch may have an older row without the flag.
 fn epochs(found: &BTreeMap<u32, Vec<EpochInfo>>) -> Vec<EpochInfo> {
     let mut epochs: Vec<EpochInfo> = Vec::new();
     for (number, (count, versions)) in (0..).zip(found) {
@@ -293,7 +296,8 @@ mod tests {
     use crate::page::Epoch;
     use crate::page::Role;
 
-    /// Returns a catalog after commits of blobs of these sizes in bytes, with one operation each.
+    /// Returns a catalog after commits of blobs with the given sizes in bytes, with one operation
+    /// each.
     fn catalog(sizes: &[usize]) -> (Vec<u8>, Vec<Blob>) {
         let blobs: Vec<Blob> = (1..).zip(sizes).map(|(first, size)| blob(first, *size)).collect();
         let commits: Vec<_> = blobs.iter().map(std::slice::from_ref).collect();
@@ -306,12 +310,12 @@ mod tests {
         Blob { first_sequence, count: 1, bytes: vec![byte; size] }
     }
 
-    /// Returns the file of a catalog after these commits.
+    /// Returns the file of a catalog after the given commits.
     fn file(commits: &[&[Blob]]) -> Vec<u8> {
         file_with(commits, None)
     }
 
-    /// Returns the file of a catalog after these commits, and one that lists a segment.
+    /// Returns the file of a catalog after the given commits and a commit that lists a segment.
     fn file_with(commits: &[&[Blob]], segment: Option<SegmentRow>) -> Vec<u8> {
         let sim = SimDisk::new();
         let disk: Arc<dyn Disk> = Arc::new(sim.clone());
@@ -338,7 +342,7 @@ mod tests {
         files.find(|(name, _)| *name == Name::Catalog).unwrap().1
     }
 
-    /// Returns a file with all pages of these, as damage and crashes may leave it.
+    /// Returns a file with all pages of the given files, as damage and crashes may leave it.
     fn joined(files: &[Vec<u8>]) -> Vec<u8> {
         let pages = |file: &Vec<u8>| file.len().next_multiple_of(4096);
         let padded = files.iter().flat_map(|file| {
@@ -391,7 +395,7 @@ mod tests {
         with_salvage(versions(&[one.clone(), other.clone()]), |found| {
             assert_eq!(saved(found, 2), Some(two.clone()));
         });
-        // Both are followed, or neither.
+        // Both rows are followed by another row, or neither is.
         with_salvage(versions(&[one.clone(), other.clone(), three]), |found| {
             assert_eq!(saved(found, 2), None);
         });

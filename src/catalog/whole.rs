@@ -15,12 +15,13 @@ use crate::error::{Error, Result};
 /// A complete and durable catalog under a temporary name.
 #[derive(Debug)]
 pub(crate) struct Whole {
-    /// The lock on its file, taken before the file had a name that others look for.
+    /// The lock on the catalog's file, taken before the file had a name that other processes look
+    /// for.
     lock: Box<dyn LockGuard>,
 }
 
 impl Whole {
-    /// Writes a catalog. It takes no more space than its contents. On failure, nothing is left
+    /// Writes a catalog, which takes no more space than its contents. On failure, nothing is left
     /// behind.
     pub(crate) fn write(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Whole> {
         write(disk, contents).inspect_err(|_| {
@@ -29,11 +30,11 @@ impl Whole {
         })
     }
 
-    /// Reads and compares it.
+    /// Reads the catalog and compares it with `contents`.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if it does not have these contents.
+    /// [`Error::Corrupt`] if the catalog does not have these contents.
     pub(crate) fn check(&self, disk: &dyn Disk, contents: &Contents) -> Result<()> {
         let name = Name::CatalogNew;
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
@@ -50,7 +51,8 @@ impl Whole {
         size.map_err(|e| Error::io("measure", name, e))
     }
 
-    /// Renames it durably to its final name, replacing an existing file. Returns the lock on it.
+    /// Renames the catalog's file durably to its final name, replacing an existing file. Returns
+    /// the lock on the file.
     pub(crate) fn finish(self, disk: &dyn Disk) -> Result<Box<dyn LockGuard>> {
         let (from, to) = (Name::CatalogNew, Name::Catalog);
         disk.rename(from, to).map_err(|e| Error::io("rename", from, e))?;
@@ -74,7 +76,7 @@ fn write(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Whole> {
     })?;
     let written = guarded(|| {
         commit(&database, |transaction| contents::write(transaction, contents))?;
-        // It starts with a megabyte.
+        // A new redb database has a megabyte.
         Ok(database.compact()?)
     });
     written.map(drop).and(drop_guarded(Some(database)))?;

@@ -6,8 +6,8 @@ use super::read;
 use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 
-/// The most readings until the header is stable: a commit changes it three times, and syncs the
-/// file in between.
+/// The maximum number of readings until the header is stable: a commit changes the header three
+/// times, and syncs the file in between.
 const READINGS: u32 = 16;
 
 /// The header of a file, and the length of the file.
@@ -29,13 +29,13 @@ impl Head {
         Ok(Head { bytes, len })
     }
 
-    /// Reads the header during writes. Returns a header of a complete commit, the last one at the
-    /// time of the call or a later one; `None` if it changes too fast.
+    /// Reads the header during writes. Returns a header of a complete commit, either the last
+    /// commit at the time of the call or a later one; `None` if the header changes too fast.
     ///
-    /// A reading may mix parts of two headers. A slot is written while the other one is primary,
+    /// A reading may mix parts of two headers. A slot is written while the other slot is primary,
     /// and only then becomes primary. So a primary slot that is equal in two readings was complete
-    /// before the second reading saw which slot is primary. And it is no older than the commit that
-    /// the first reading saw.
+    /// before the second reading saw which slot is primary. This slot is also no older than the
+    /// commit that the first reading saw.
     pub(in crate::catalog) fn read_beside(file: &dyn DiskFile) -> Result<Option<Head>> {
         let mut before = Self::read(file)?;
         for _ in 1..READINGS {
@@ -53,12 +53,12 @@ impl Head {
         &self.bytes
     }
 
-    /// Whether both show the same commit of a file of the same length.
+    /// Whether both headers show the same commit of a file with the same length.
     pub(in crate::catalog) fn is_of_commit(&self, other: &Head) -> bool {
         self.len == other.len && last_commit(&self.bytes) == last_commit(&other.bytes)
     }
 
-    /// Parses the header, if its layout fits the file; returns also the length of the file.
+    /// Parses the header, if its layout fits the file. Also returns the length of the file.
     pub(super) fn parse(&self) -> Result<(Header<'_>, u64)> {
         let header = Header::parse(&self.bytes);
         let header = header.ok_or_else(|| damaged(0, "it does not begin as redb's files do"))?;

@@ -7,7 +7,7 @@ use super::page::{PAGE_BYTES, Page, damaged};
 use crate::error::Result;
 use crate::layout::Cursor;
 
-/// The most pages of a region.
+/// The maximum number of pages in a region.
 const REGION_PAGES_MAX: u64 = 1 << 20;
 
 pub(super) const HEADER_BYTES: usize = 320;
@@ -17,11 +17,11 @@ const FORMAT: u8 = 3;
 const PRIMARY: u8 = 1;
 const RECOVERY: u8 = 2;
 const TWO_PHASES: u8 = 4;
-/// Bytes of a slot under its checksum.
+/// The number of bytes of a slot that its checksum covers.
 const SLOT_BYTES: usize = 112;
 
 /// The bytes that identify the last commit: the first bytes, which say which slot is primary, and
-/// that slot.
+/// the primary slot.
 pub(super) fn last_commit(bytes: &[u8; HEADER_BYTES]) -> (&[u8], &[u8]) {
     let (first, slots) = bytes.split_at(64);
     let (one, other) = slots.split_at(128);
@@ -33,18 +33,18 @@ pub(super) fn last_commit(bytes: &[u8; HEADER_BYTES]) -> (&[u8], &[u8]) {
 pub(super) struct Header<'h> {
     state: u8,
     page_bytes: u64,
-    /// Pages of each region before its data, and of its data.
+    /// The number of pages of each region before its data, and the number of pages of its data.
     pub(super) region_header_pages: u64,
     region_pages: u64,
-    /// The number of full regions, and the pages of the partial one. Rewritten in place: valid only
-    /// if the file was closed properly.
+    /// The number of full regions, and the number of pages of the partial region. Both are
+    /// rewritten in place, so they are valid only if the file was closed properly.
     regions: u64,
     more_pages: u64,
     slots: [&'h [u8]; 2],
 }
 
 impl<'h> Header<'h> {
-    /// Parses a header; `None` if it is not that of a database.
+    /// Parses a header; `None` if the bytes are not the header of a database.
     pub(super) fn parse(bytes: &'h [u8]) -> Option<Header<'h>> {
         let mut cursor = Cursor::new(bytes);
         if cursor.array()? != MAGIC {
@@ -68,7 +68,7 @@ impl<'h> Header<'h> {
         (self.region_header_pages + self.region_pages) * PAGE_BYTES
     }
 
-    /// Checks that the layout fits a file of this length.
+    /// Checks that the layout fits a file of length `len`.
     pub(super) fn check(&self, len: u64) -> Result<()> {
         if self.page_bytes != PAGE_BYTES
             || self.region_header_pages > REGION_PAGES_MAX
@@ -98,7 +98,7 @@ impl<'h> Header<'h> {
         Ok(())
     }
 
-    /// The roots of the last commit: of the user's tables, and of redb's own.
+    /// The roots of the last commit: of the user's tables, and of redb's own tables.
     pub(super) fn roots(&self) -> Result<[Option<Page>; 2]> {
         if self.state & TWO_PHASES == 0 {
             return Err(damaged(9, "its last commit was not made in two phases"));

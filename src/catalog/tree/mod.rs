@@ -2,11 +2,12 @@
 //!
 //! redb trusts the page numbers of a file that was closed properly: before it reads a page, it
 //! allocates as much memory as the number says, up to 4 GiB. It repairs damage in place, and
-//! reports it only once. So a catalog is read here first: every page that the last commit can reach
-//! must lie within the file, and match the checksum next to its number. The file is not changed.
+//! reports the damage only once. So this reader reads a catalog before redb: every page that the
+//! last commit can reach must lie within the file, and match the checksum next to its number. The
+//! file is not changed.
 //!
-//! The layout is that of redb's design document, file format 3. The commits of a catalog are made
-//! in two phases, so the primary slot of the header is the last commit, even after a crash.
+//! The layout is described in redb's design document, file format 3. The commits of a catalog are
+//! made in two phases, so the primary slot of the header is the last commit, even after a crash.
 
 mod head;
 mod header;
@@ -25,9 +26,10 @@ use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{Cursor, in_memory};
 
-/// The largest page. A page is as large as one row needs; the largest rows have 64 KiB.
+/// The maximum length of a page in bytes. A page is as large as one row needs; the largest rows
+/// have 64 KiB.
 const PAGE_BYTES_MAX: u64 = 32 << 20;
-/// A table with one value for each key.
+/// The kind of a table with one value for each key.
 const NORMAL: u8 = 3;
 
 /// The widths of the table of tables: names and definitions.
@@ -71,12 +73,13 @@ fn read(file: &dyn DiskFile, offset: u64, bytes: &mut [u8]) -> Result<()> {
     file.read_at(offset, bytes).map_err(|e| Error::io("read", Name::Catalog, e))
 }
 
-/// The tables in which redb lists pages to be freed. It uses them when it opens the file for
+/// The tables in which redb lists pages to be freed. redb uses the lists when it opens the file for
 /// writing, so a listed page outside of the file is a flaw.
 const PAGE_LISTS: [&str; 3] =
     ["data_pages_allocated", "data_pages_unreachable", "system_pages_unreachable"];
 
-/// The pages in a row of such a table; `None` if it is shorter than it says.
+/// The pages in a row of a table of [`PAGE_LISTS`]; `None` if the row is shorter than its count
+/// says.
 fn page_list(row: &[u8]) -> Option<Vec<u64>> {
     let mut cursor = Cursor::new(row);
     let count = cursor.u16()?;
@@ -90,11 +93,11 @@ pub(super) struct Tree<'f> {
     region_bytes: u64,
     region_header_bytes: u64,
     roots: [Option<Page>; 2],
-    /// Bytes that may still be read: no page belongs to two others.
+    /// The number of bytes that may still be read: no page belongs to two parents.
     left: u64,
-    /// The last page that could not be read, or whose checksum does not match.
+    /// The last page that could not be read, or that does not match its checksum.
     failed: Option<Page>,
-    /// Receives flaws; ends reading with an error, or lets it continue with the rest.
+    /// Receives flaws. Ends reading with an error, or lets reading continue with the rest.
     flaw: &'f mut dyn FnMut(Error) -> Result<()>,
 }
 
@@ -103,7 +106,7 @@ impl<'f> Tree<'f> {
     ///
     /// # Errors
     ///
-    /// If it is damaged. `flaw` is not called, because nothing can be read then.
+    /// If the header is damaged. `flaw` is not called, because nothing can be read in this case.
     pub(super) fn open(
         file: &'f dyn DiskFile,
         flaw: &'f mut dyn FnMut(Error) -> Result<()>,
@@ -115,7 +118,7 @@ impl<'f> Tree<'f> {
     ///
     /// # Errors
     ///
-    /// If it is damaged. `flaw` is not called.
+    /// If the header is damaged. `flaw` is not called.
     pub(super) fn at(
         file: &'f dyn DiskFile,
         head: &Head,
@@ -128,7 +131,7 @@ impl<'f> Tree<'f> {
         Ok(Tree { file, len, region_bytes, region_header_bytes, roots, left: len, failed, flaw })
     }
 
-    /// The last page that did not match.
+    /// The last page that could not be read, or that did not match its checksum.
     pub(super) fn failed(&self) -> Option<Page> {
         self.failed
     }
@@ -182,7 +185,7 @@ impl<'f> Tree<'f> {
         Ok(tables)
     }
 
-    /// All rows of a table, in the order of their keys.
+    /// Passes all rows of a table to `take`, in the order of their keys.
     pub(super) fn rows(
         &mut self,
         table: &Table,
@@ -191,9 +194,9 @@ impl<'f> Tree<'f> {
         self.rows_from(table, &|_| false, see)
     }
 
-    /// The rows of a table in the order of their keys, except that rows whose keys are `before` the
-    /// wanted ones may be left out. If all keys have one width, pages with only such rows are not
-    /// read.
+    /// Passes the rows of a table to `take`, in the order of their keys. Rows whose keys are
+    /// `before` the wanted rows may be left out. If all keys have one width, pages that contain
+    /// only such rows are not read.
     pub(super) fn rows_from(
         &mut self,
         table: &Table,
@@ -227,7 +230,7 @@ impl<'f> Tree<'f> {
                 self.failed = Some(page);
                 (self.flaw)(damaged(offset, "the checksum of a page is wrong"))?;
             }
-            // A node that is neither is damaged.
+            // A node that is neither a leaf nor a branch is damaged.
             if node.is_leaf() {
                 for row in node.rows() {
                     match row {
@@ -251,10 +254,11 @@ impl<'f> Tree<'f> {
 
     /// The offset and length of a page.
     fn place(&self, number: u64) -> Result<(u64, u64)> {
-        // The order has five bits.
+        // The order of a page has five bits.
         let (order, region) = (number >> 59, number >> 20 & 0xf_ffff);
         let bytes = PAGE_BYTES << order;
-        // Twenty bits, and fewer for large pages: fewer than 2^40 bytes in all.
+        // The page number within the region has twenty bits, and fewer for large pages, so `within`
+        // is less than 2^40.
         let within = (number & (0xf_ffff >> order)) * bytes;
         let offset = PAGE_BYTES + region * self.region_bytes + self.region_header_bytes + within;
         if bytes > PAGE_BYTES_MAX || offset + bytes > self.len {
@@ -263,7 +267,7 @@ impl<'f> Tree<'f> {
         Ok((offset, bytes))
     }
 
-    /// Reads a page. Returns its offset, too.
+    /// Reads a page. Returns its offset and its bytes.
     fn page(&mut self, number: u64) -> Result<(u64, Vec<u8>)> {
         let (offset, bytes) = self.place(number)?;
         let left = self.left.checked_sub(bytes);

@@ -22,17 +22,17 @@ pub(super) struct Node<'p> {
 }
 
 impl<'p> Node<'p> {
-    /// Whether it has rows.
+    /// Whether the page has rows.
     pub(super) fn is_leaf(&self) -> bool {
         self.bytes.first() == Some(&LEAF)
     }
 
-    /// Whether it has child pages.
+    /// Whether the page has child pages.
     pub(super) fn is_branch(&self) -> bool {
         self.bytes.first() == Some(&BRANCH)
     }
 
-    /// The number of rows, or of keys that separate its children.
+    /// The number of rows, or of keys that separate the page's children.
     #[expect(clippy::indexing_slicing, reason = "a page has thousands of bytes")]
     pub(super) fn count(&self) -> usize {
         LittleEndian::read_u16(&self.bytes[2..4]).into()
@@ -44,7 +44,7 @@ impl<'p> Node<'p> {
         usize::try_from(Cursor::new(bytes).u32()?).ok()
     }
 
-    /// The bytes under the checksum: up to the end of the last row or key.
+    /// The bytes that the checksum covers: up to the end of the last row or key.
     pub(super) fn used(&self) -> Option<&'p [u8]> {
         let last = self.count().checked_sub(1)?;
         let end = match self.bytes.first() {
@@ -83,7 +83,7 @@ impl<'p> Node<'p> {
         }
     }
 
-    /// The end of a leaf's keys; `None` if it has none.
+    /// The end of a leaf's keys; `None` if the leaf has no keys.
     pub(super) fn keys_end(&self) -> Option<usize> {
         self.key_end(self.count().checked_sub(1)?)
     }
@@ -95,7 +95,7 @@ impl<'p> Node<'p> {
         4 + 4 * self.count() * ends
     }
 
-    /// The rows of a leaf; `None` for one that exceeds the page.
+    /// The rows of a leaf; `None` for a row that exceeds the page.
     pub(super) fn rows(&self) -> impl Iterator<Item = Option<(&'p [u8], &'p [u8])>> + use<'p> {
         let bytes = self.bytes;
         self.places().map(move |row| {
@@ -104,7 +104,7 @@ impl<'p> Node<'p> {
         })
     }
 
-    /// The stated position of the key and the value of each row of a leaf.
+    /// The position of the key and the value of each row of a leaf, as the leaf states it.
     pub(super) fn places(self) -> impl Iterator<Item = Option<RowPlace>> + use<'p> {
         let count = self.count();
         let row = move |n: usize| {
@@ -123,8 +123,8 @@ impl<'p> Node<'p> {
         self.bytes.get(at..at.checked_add(width)?)
     }
 
-    /// The children of a branch that lie within it. These are all children of a sound branch,
-    /// because its checksum covers the bytes after them.
+    /// The children of a branch that lie within the page. A sound branch has all its children
+    /// within the page, because its checksum covers the bytes after them.
     pub(super) fn children(&self) -> impl Iterator<Item = Page> {
         let count = self.count() + 1;
         let sums = Cursor::new(self.bytes.get(8..).unwrap_or_default());

@@ -1,5 +1,5 @@
-//! References to pages in redb's file: the number of a page with its checksum. They occur in the
-//! header and in the pages themselves.
+//! References to pages in redb's file: the number of a page with its checksum. Such references are
+//! in the header and in the pages themselves.
 
 use crate::disk::Name;
 use crate::error::Error;

@@ -1,11 +1,13 @@
 //! A scan of the pages of a file whose header or trees are damaged.
 //!
-//! redb starts each page of a tree at a multiple of 4096 bytes: with a byte that says whether it is
-//! a leaf or a branch, and the number of its rows or keys. So every page can be found without a
-//! root that leads to it. That includes pages that no commit needs any more: redb does not
-//! overwrite them until it reuses them. A caller must check rows by their own checksums.
+//! redb starts each page of a tree at a multiple of 4096 bytes: with a byte that says whether the
+//! page is a leaf or a branch, and the number of its rows or keys. So every page can be found
+//! without a root that leads to it. The scan also finds pages that no commit needs any more: redb
+//! does not overwrite such pages until it reuses them. A caller must check rows by their own
+//! checksums.
 //!
-//! The test `headless_scan_reads_what_redb_writes` compares this with a file that redb has written.
+//! The test `headless_scan_reads_what_redb_writes` compares this scan with a file that redb has
+//! written.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -16,13 +18,13 @@ use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::in_memory;
 
-/// The greatest length of a catalog's leaf: its longest row is a part of a frame, of less than 64
-/// KiB.
+/// The maximum length of a catalog's leaf in bytes: its longest row is a part of a frame, of less
+/// than 64 KiB.
 const LEAF_BYTES_MAX: u64 = 128 << 10;
 
 /// A possible page of a tree, with unchecked contents.
 pub(in crate::catalog) struct Scanned<'p> {
-    /// Its offset in the file.
+    /// The offset of the page in the file.
     pub(in crate::catalog) offset: u64,
     bytes: &'p [u8],
 }
@@ -41,11 +43,11 @@ impl<'p> Scanned<'p> {
         Node { bytes: self.bytes, widths }
     }
 
-    /// The rows of a leaf with keys and values of these widths that lie within it; none for a
-    /// branch.
+    /// The rows of a leaf that lie within the page, with keys and values of the given widths; none
+    /// for a branch.
     pub(in crate::catalog) fn rows(&self, widths: Widths) -> Vec<ScannedRow<'p>> {
         let node = self.node(widths);
-        // If the keys exceed the page, it is not a leaf, or its number of rows is damaged.
+        // If the keys exceed the page, the page is not a leaf, or its number of rows is damaged.
         if !node.is_leaf() || node.keys_end().is_none_or(|end| end > self.bytes.len()) {
             return Vec::new();
         }
@@ -59,8 +61,8 @@ impl<'p> Scanned<'p> {
         node.places().enumerate().filter_map(row).collect()
     }
 
-    /// The tables defined in a leaf of the table of tables: the name of each, and the checksum of
-    /// its root if it has one.
+    /// The tables defined in a leaf of the table of tables: the name of each table, and the
+    /// checksum of its root if it has a root.
     pub(in crate::catalog) fn tables(&self) -> Vec<(String, Option<u128>)> {
         let rows = self.rows(TABLES);
         let tables = rows.iter().filter_map(|row| Table::parse(row.key, row.value));
@@ -76,7 +78,8 @@ impl<'p> Scanned<'p> {
         node.children().map(|child| child.sum).collect()
     }
 
-    /// The checksum in the parent's reference to this page, if it has rows or keys of these widths.
+    /// The checksum in the parent's reference to this page, if the page's rows or keys have the
+    /// given widths.
     pub(in crate::catalog) fn sum(&self, widths: Widths) -> Option<u128> {
         self.node(widths).used().map(xxh3_128)
     }
@@ -87,7 +90,7 @@ impl<'p> Scanned<'p> {
 ///
 /// # Errors
 ///
-/// Those of `see`, and [`Error::Io`] if the length of the file cannot be read.
+/// The errors of `see`, and [`Error::Io`] if the length of the file cannot be read.
 pub(in crate::catalog) fn scan(
     file: &dyn DiskFile,
     see: &mut dyn FnMut(&Scanned<'_>) -> Result<()>,
@@ -103,7 +106,7 @@ pub(in crate::catalog) fn scan(
         };
         if read(PAGE_BYTES, &mut bytes) && bytes.len() >= NODE_BYTES_MIN {
             let longer = longer_leaf(&bytes);
-            // If the rest of a leaf cannot be read, its first page may have rows.
+            // If the rest of a leaf cannot be read, the first 4096 bytes of the leaf may have rows.
             if longer.is_none_or(|longer| read(longer, &mut bytes)) || read(PAGE_BYTES, &mut bytes)
             {
                 see(&Scanned { offset, bytes: &bytes })?;
@@ -114,11 +117,12 @@ pub(in crate::catalog) fn scan(
     Ok(())
 }
 
-/// The least bytes of a page: fewer do not contain the number of rows.
+/// The minimum length of a page in bytes: a shorter page does not contain the number of rows.
 const NODE_BYTES_MIN: usize = 8;
 
-/// The length of a leaf with these first bytes and keys of one width, if it is longer than they
-/// are. redb gives a row that is longer than a page its own leaf, and may add short rows to it.
+/// The length of a leaf that starts with these bytes and has keys of one width, if the leaf is
+/// longer than the bytes. redb stores a row that is longer than a page in its own leaf, and may add
+/// short rows to that leaf.
 fn longer_leaf(bytes: &[u8]) -> Option<u64> {
     let node = Node { bytes, widths: Widths { key: Some(0), value: None } };
     let last = node.is_leaf().then(|| node.count())?.checked_sub(1)?;

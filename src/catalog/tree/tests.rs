@@ -85,7 +85,7 @@ fn database(changes: &[Change], closed: bool) -> (SimDisk, [Rows; 3]) {
     (if closed { disk } else { left }, rows)
 }
 
-/// All rows of a file, and its number of flaws.
+/// Returns all rows of a file, and the number of its flaws.
 fn read_all(disk: &SimDisk) -> (Result<[Rows; 3]>, usize) {
     let mut flaws = 0;
     let mut flaw = |_| {
@@ -160,7 +160,8 @@ impl DiskFile for Changing {
 
 #[test]
 fn header_read_during_a_change_names_only_real_commits() {
-    // With the first slot the primary one, or the second; each slot with the commit of this number.
+    // Makes a header in which the first or the second slot is primary, and each slot has the commit
+    // with the given number.
     let header = |primary: u8, first: u8, second: u8| {
         let mut bytes = vec![0; HEADER_BYTES];
         bytes[9] = primary;
@@ -173,20 +174,21 @@ fn header_read_during_a_change_names_only_real_commits() {
         let head = Head::read_beside(&file).unwrap();
         head.map(|head| head.bytes().to_vec())
     };
-    // The byte is that of commit 4, and the slot is already that of commit 6, which does not exist yet.
+    // The primary byte belongs to commit 4, and the slot already has commit 6, which is not
+    // committed yet.
     let torn = header(0, 6, 5);
     assert_eq!(read(&[torn.clone(), header(1, 6, 5)]), Some(header(1, 6, 5)));
     assert_eq!(read(&[torn, header(0, 6, 7)]), Some(header(0, 6, 7)), "it was made by then");
-    // The slot of commit 3 where the byte is that of commit 5.
+    // The slot has commit 3, and the primary byte belongs to commit 5.
     let torn = header(1, 4, 3);
     assert_eq!(read(&[torn, header(1, 4, 5), header(1, 6, 5)]), Some(header(1, 6, 5)));
-    // A header that never settles is given up.
+    // Reading stops if the header never settles.
     let restless: Vec<_> = (0..200).map(|n| header(n % 2, n, n)).collect();
     assert_eq!(read(&restless), None);
 }
 
-/// This library reads files of redb, so redb is pinned to one release. If a newer release writes other
-/// bytes, this test fails, even if it can read the older ones.
+/// This library reads files of redb, so redb is pinned to one release. If a newer release writes
+/// other bytes, this test fails, even if the newer release can read the old bytes.
 #[test]
 fn redb_writes_known_bytes() {
     let rows = |from: u16, bytes| (from..from + 100).map(|n| (n, bytes)).collect();
@@ -210,8 +212,8 @@ proptest! {
         prop_assert!(rows.unwrap() == expected);
     }
 
-    /// Damage is reported, or makes no difference; and reading takes no more memory and time than
-    /// the size of the file justifies.
+    /// Damage is reported, or makes no difference. Reading takes no more memory and time than the
+    /// size of the file justifies.
     #[test]
     fn bit_flip_is_detected_or_harmless(
         changes in changes(),
@@ -224,7 +226,7 @@ proptest! {
             let mut damaged = file.1.clone();
             *place.get_mut(&mut damaged) ^= 1 << bit;
             if damaged[9] != file.1[9] {
-                // It may be the previous commit, which the mark shows.
+                // The result may be the previous commit, which the mark detects.
                 continue;
             }
             let (rows, flaws) = read_all(&SimDisk::of([(Name::Catalog, damaged)]));
@@ -243,8 +245,8 @@ const KINDS: [Widths; 3] = [
     Widths { key: Some(12), value: None },
 ];
 
-/// The rows of each kind in a file without a header, in whatever pages they are; the names of tables
-/// with the checksums of their roots; the checksums of pages and of their children.
+/// The rows of each kind in a file without a header, whatever pages contain the rows; the names of
+/// tables with the checksums of their roots; the checksums of pages and of their children.
 struct Headless {
     rows: ScannedRows,
     roots: Vec<(String, Option<u128>)>,
@@ -281,8 +283,8 @@ fn headless(disk: &SimDisk) -> Headless {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The layout that the scan without a header relies on: if another version of redb has another
-    /// layout, this test fails.
+    /// Tests the layout that the scan without a header relies on: if another version of redb has
+    /// another layout, this test fails.
     #[test]
     fn headless_scan_reads_what_redb_writes(changes in changes(), closed in any::<bool>()) {
         let (disk, expected) = database(&changes, closed);
