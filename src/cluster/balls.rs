@@ -14,12 +14,12 @@ use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 use crate::sort::{Spooled, Workspace};
 
-/// The balls of one distance. The ball of a page consists of all pages within that distance, itself
-/// included.
+/// The balls of one distance. The ball of a page consists of all pages within that distance,
+/// including the page itself.
 ///
-/// Unlike clusters, balls overlap. Their number by size is figure 6-2 and their average size table
-/// 6.2 of S. Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT
-/// 2009.
+/// Unlike clusters, balls overlap. The number of balls by size is figure 6-2, and the average size
+/// table 6.2, of S. Seshasai, *Efficient near duplicate document detection for specialized
+/// corpora*, MIT 2009.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Progress, Store, Time};
@@ -54,20 +54,20 @@ pub struct Balls {
     pub by_size: Vec<u64>,
     /// The number of pairs of labelled pages within the distance.
     pub labelled_pairs: u64,
-    /// The number of those pairs with equal labels.
+    /// The number of labelled pairs with equal labels.
     pub equal_pairs: u64,
 }
 
 impl Balls {
     /// Counts the pages within each distance of each page, from 0 to k, without a list of pairs.
-    /// With `labels` of pages, it also counts pairs by whether their labels are equal. If a page is
+    /// With `labels` of pages, also counts pairs by whether their labels are equal. If a page is
     /// labelled twice, the last label counts.
     ///
-    /// It takes the pages and the distance from `asked`. Costs the join of
+    /// The pages and the distance come from `asked`. Costs the join of
     /// [`FingerprintPairs`](crate::query::FingerprintPairs), so a dense bucket costs its square:
     /// about 5 ns for each pair of fingerprints. The counts take 4 bytes for each fingerprint and
-    /// distance. If they exceed half of the memory, there are several joins. It takes another 4
-    /// bytes for each fingerprint, and memory for the labels.
+    /// distance. If the counts exceed half of the memory, there are several joins. The call takes
+    /// another 4 bytes for each fingerprint, and memory for the labels.
     ///
     /// ```
     /// use simkeep::cluster::Balls;
@@ -93,7 +93,7 @@ impl Balls {
     ///
     /// # Errors
     ///
-    /// Those of [`Clustering::run`].
+    /// The errors of [`Clustering::run`].
     pub fn of<U: AsRef<str>, L: AsRef<str>>(
         snapshot: &Snapshot,
         asked: &Clustering,
@@ -150,7 +150,7 @@ fn balls(
     let k = asked.distance(snapshot, filter.epoch);
     let (captures, without_fingerprint) =
         captures(snapshot, asked, &filter, work, progress, |page, taken| {
-            // The last step with URLs: from here on pages have numbers only.
+            // This is the last step with URLs; later steps use only the numbers of pages.
             labels.see(page, &taken.url);
         })?;
     let (_, _, bearers) = nodes(captures, work, progress)?;
@@ -169,14 +169,14 @@ fn balls(
     progress.begin(Stage::Joining, Some(joins as u64));
     for join in 0..joins {
         let range = join * each..nodes.min((join + 1) * each);
-        // Every join finds all pairs, so only the first one counts pairs of labels.
+        // Every join finds all pairs, so only the first join counts pairs of labels.
         counting.count(range, join == 0, &mut all, progress)?;
         progress.pass(1);
     }
     Ok(all)
 }
 
-/// The input of the counts.
+/// The input for counting the balls of some nodes.
 struct Counting<'c> {
     k: u32,
     work: &'c Workspace,
@@ -209,9 +209,9 @@ impl Counting<'_> {
                 for (of, other) in [(left, right), (right, left)] {
                     if range.contains(&of) {
                         let place = (of - range.start) * width + distance;
-                        // A node represents all pages with its fingerprint, so the neighbour adds its
-                        // number of pages. Relaxed is enough: no counter is read before the join has
-                        // ended.
+                        // A node represents all pages with its fingerprint, so the number of pages
+                        // of the neighbour is added. `Relaxed` is enough: no counter is read before
+                        // the join has ended.
                         sizes[place].fetch_add(self.pages[other], Ordering::Relaxed);
                     }
                 }
@@ -233,8 +233,8 @@ impl Counting<'_> {
         }
         let (mut labelled, mut equal) = (numbers(labelled), numbers(equal));
         for node in range.clone() {
-            // Each page of a node has its own ball of the same size. It starts with the pages of
-            // the node.
+            // Each page of a node has its own ball of the same size. The size starts with the pages
+            // of the node.
             let (mut size, balls) = (u64::from(self.pages[node]), u64::from(self.pages[node]));
             let of_node = &sizes[(node - range.start) * width..][..width];
             for (of, more) in all.iter_mut().zip(of_node) {
@@ -246,7 +246,7 @@ impl Counting<'_> {
             // Pages of one node are at distance 0. The join cannot find them, so they are counted
             // from the lists.
             (labelled[0], equal[0]) = self.labelled.within();
-            // From pairs at each distance to pairs within each distance.
+            // Sums the pairs at each distance to the pairs within each distance.
             let (mut pairs, mut same) = (0, 0);
             for (of, (more, more_same)) in all.iter_mut().zip(labelled.iter().zip(&equal)) {
                 (pairs, same) = (pairs + more, same + more_same);
@@ -275,7 +275,7 @@ struct Labels {
 struct Labelled {
     /// The start of each node's labels; empty without any labels.
     starts: Vec<usize>,
-    /// Label and count, by label.
+    /// Each label of a node with its count, in order of label.
     counts: Vec<(u32, u64)>,
 }
 
@@ -306,7 +306,7 @@ impl Labels {
         }
     }
 
-    /// The labels of nodes, in the order of their fingerprints.
+    /// The labels of nodes, in the order of the nodes' fingerprints.
     fn of_nodes(self, bearers: &Spooled<UnrankedPage>) -> Result<Labelled> {
         let (mut starts, mut counts): (Vec<usize>, Vec<(u32, u64)>) = (Vec::new(), Vec::new());
         if self.of_pages.is_empty() {
@@ -314,8 +314,8 @@ impl Labels {
         }
         let mut reader = bearers.read();
         let (mut last, mut here) = (None, Vec::new());
-        // Sorted and run-length encoded. `starts` has one entry more than nodes, as in compressed
-        // sparse rows.
+        // The labels of a node are sorted and run-length encoded. `starts` has one entry more than
+        // there are nodes, as in compressed sparse rows.
         let mut end = |here: &mut Vec<u32>| {
             here.sort_unstable();
             for alike in here.chunk_by(|a, b| a == b) {
@@ -347,7 +347,8 @@ impl Labelled {
         &self.counts[self.starts[node]..self.starts[node + 1]]
     }
 
-    /// The number of pairs of labelled pages of two nodes, and of those with equal labels.
+    /// The number of pairs of labelled pages of two nodes, and the number of such pairs with equal
+    /// labels.
     fn between(&self, left: usize, right: usize) -> (u64, u64) {
         let [left, right] = [self.of(left), self.of(right)];
         let sum = |of: &[(u32, u64)]| of.iter().map(|(_, count)| count).sum::<u64>();
@@ -359,10 +360,10 @@ impl Labelled {
         (sum(left) * sum(right), same.sum())
     }
 
-    /// The number of pairs of labelled pages with equal fingerprints, and of those with equal
-    /// labels.
+    /// The number of pairs of labelled pages with equal fingerprints, and the number of such pairs
+    /// with equal labels.
     fn within(&self) -> (u64, u64) {
-        // Fewer than 2^32 pages: the product fits in 64 bits.
+        // There are fewer than 2^32 pages, so the product fits in 64 bits.
         let pairs = |count: u64| count * count.saturating_sub(1) / 2;
         let nodes = (0..self.starts.len().saturating_sub(1)).map(|node| {
             let all: u64 = self.of(node).iter().map(|(_, count)| count).sum();

@@ -23,9 +23,9 @@ use crate::sync::Mutex;
 /// Pages that have other pages within k bits, from [`Candidates::of`]: their texts are worth
 /// comparing.
 ///
-/// The store has no texts. A caller who has them makes a [sketch](BitSketch) of each
-/// [candidate](Candidates::candidacy), [adds](Candidates::add) it from any number of threads, and
-/// gets [clusters](Candidates::clusters) of similar texts.
+/// The store has no texts. A caller who has the texts makes a [sketch](BitSketch) of each
+/// [candidate](Candidates::candidacy), [adds](Candidates::add) the sketches from any number of
+/// threads, and gets [clusters](Candidates::clusters) of similar texts.
 ///
 /// Takes two bits of memory for each page of the store, and scratch files of 68 bytes for each
 /// added sketch, in addition to what the [`Clustering`] allows.
@@ -41,7 +41,7 @@ pub struct Candidates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Candidacy {
-    /// The store does not know the page.
+    /// The page is not in the store.
     Unknown,
     /// No other page is within k bits, or the page is not clustered.
     Alone,
@@ -49,20 +49,20 @@ pub enum Candidacy {
     Candidate {
         /// The location of the page, for [`Candidates::add`].
         location: PageLocation,
-        /// The digest of the compared content, if it has one. Another text of the page, such as an
-        /// older version, is not the one needed.
+        /// The digest of the compared content, if it has a digest. A text of the page with another
+        /// digest, such as an older version, is not the text needed.
         digest: Option<Digest>,
     },
 }
 
 impl Candidates {
-    /// Finds the pages that have other pages within k bits, where fingerprints propose and texts
-    /// decide.
+    /// Finds the pages that have other pages within k bits. Fingerprints propose pairs of such
+    /// pages, and their texts decide.
     ///
     /// Choose a distance that is large enough: within 10 bits, fingerprints of the default recipe
     /// miss one in fifty pairs of texts with a resemblance of 0.8. Costs as much as
     /// [`Clustering::run`], plus a join of the pages that are alone in their clusters with all
-    /// others.
+    /// other pages.
     ///
     /// ```
     /// use simkeep::cluster::Candidates;
@@ -99,7 +99,7 @@ impl Candidates {
     ///
     /// # Errors
     ///
-    /// Those of [`Clustering::run`].
+    /// The errors of [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Candidates> {
         let clusters = asked.run(snapshot, progress)?;
         snapshot.poison_on_bug(|| {
@@ -121,12 +121,12 @@ impl Candidates {
         self.len() == 0
     }
 
-    /// Says whether the text of a page is needed. Costs a lookup; for a candidate, also reading its
-    /// head.
+    /// Returns whether the text of a page is needed. Costs a lookup; for a candidate, also reading
+    /// the head of the page.
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] for a URL that no page can have, [`Error::Corrupt`] if the data it reads is
+    /// [`Error::Url`] for a URL that no page can have, [`Error::Corrupt`] if the data to read is
     /// damaged.
     pub fn candidacy(&self, url: &str) -> Result<Candidacy> {
         self.clusters.snapshot.poison_on_bug(|| {
@@ -142,13 +142,13 @@ impl Candidates {
     }
 
     /// Adds the sketch of a candidate's text. Repetitions are harmless. A page with different
-    /// sketches is compared with no other page, because it is unknown which one belongs to the
-    /// version in force.
+    /// sketches is compared with no other page, because it is unknown which of the sketches belongs
+    /// to the version in force.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if the place belongs to no candidate, [`Error::Io`] if a scratch
-    /// file cannot be written.
+    /// [`Error::InvalidArgument`] if the location belongs to no candidate, [`Error::Io`] if a
+    /// scratch file cannot be written.
     pub fn add(&self, location: PageLocation, sketch: BitSketch) -> Result<()> {
         let number = self.pages.number(location.0);
         let number = number
@@ -162,18 +162,19 @@ impl Candidates {
     /// Two pages are near each other if they are within k bits, and their texts
     /// [resemble](BitSketch::resemblance) each other at least by `resemblance`, 0 to 1. A page
     /// leads if it is near no leader that ranks before it. Every other page belongs to the leader
-    /// that it resembles most among these; of equal ones, to the first. Pages without a sketch lead
-    /// clusters of their own.
+    /// that it resembles most among the near leaders that rank before it; if several leaders
+    /// resemble it equally, the page belongs to the first. Pages without a sketch lead clusters of
+    /// their own.
     ///
     /// The call reads all pages once, sorts about 110 bytes a page, and joins about three times as
-    /// many fingerprints as there are candidates. It compares 64 bytes for each pair of a leader
-    /// and a page that the joins find. So a group of similar texts costs one pair each. A dense
-    /// bucket of fingerprints whose texts are not similar costs its square: about 10 ns for each
-    /// pair, and more once the sketches of leaders exceed an eighth of the memory.
+    /// many fingerprints as there are candidates. The call compares 64 bytes for each pair of a
+    /// leader and a page that the joins find. So a group of similar texts costs one pair for each
+    /// page. A dense bucket of fingerprints whose texts are not similar costs its square: about 10
+    /// ns for each pair, and more once the sketches of leaders exceed an eighth of the memory.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] if the resemblance is not between 0 and 1, and those of
+    /// [`Error::InvalidArgument`] if the resemblance is not between 0 and 1, and the errors of
     /// [`Clustering::run`].
     pub fn clusters(self, resemblance: f64, progress: &Progress) -> Result<Clusters> {
         if !(0.0..=1.0).contains(&resemblance) {
@@ -185,13 +186,14 @@ impl Candidates {
         let (all, k, fingerprints) = (clusters.pages(), clusters.k(), clusters.fingerprints());
         let without = clusters.without_fingerprint();
         let Clusters { snapshot, filter, work, members: old, rows, .. } = clusters;
-        // Frees the memory of the clusters by fingerprint. The sorts and joins by text take it over.
+        // Frees the memory of the clusters by fingerprint, which the sorts and joins by text use.
         drop((old, rows));
         let find = || {
             let sketched = sketches.into_inner().finish()?;
             let of = (&snapshot, &asked, &filter);
             let documents = documents(of, &pages, sketched, &work, progress)?;
-            // `documents` has joined the sketches to their pages. The bits are not needed any more.
+            // `documents` has joined the sketches to their pages, so the bits of `pages` are not
+            // needed any more.
             drop(pages);
             let (members, leaders) = members(documents, resemblance, (k, all), &work, progress)?;
             let found = Leaders { members, leaders, k, fingerprints, without, by_text: true };
@@ -203,8 +205,9 @@ impl Candidates {
     }
 }
 
-/// The pages that have others within k bits: all pages of clusters of several pages, and pages
-/// alone in their cluster that are near members of others. (Leaders are not near each other.)
+/// The pages that have other pages within k bits: all pages of clusters of several pages, and pages
+/// alone in their cluster that are near members of other clusters. (Leaders are not near each
+/// other.)
 fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let work = &clusters.work;
     // Both passes see clusters in the same order: entry n of `alone` is the n-th cluster of one page.
@@ -216,8 +219,8 @@ fn not_alone(clusters: &Clusters, progress: &Progress) -> Result<Places> {
     let touched = touched(clusters, &alone, progress)?;
     let (mut sorter, mut number) = (work.sorter(4), 0);
     clusters.each(|member, of, _| {
-        // `||` asks `has` for clusters of one page only, for which `number` is their place in
-        // `alone`.
+        // `||` asks `has` for clusters of one page only, for which `number` is the page's position
+        // in `alone`.
         let is_one = of.pages > 1 || touched.has(number)?;
         number += u32::from(of.pages == 1);
         if is_one { sorter.push(member.place) } else { Ok(()) }
@@ -245,7 +248,7 @@ fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Res
     let mut others = Vec::new();
     clusters.each(|member, _, _| {
         progress.pass(1);
-        // No leader is within k of another one, so a lone leader can only be near followers.
+        // No leader is within k of another leader, so a lone leader can only be near followers.
         if member.follows {
             others.push(member.fingerprint);
             if others.len() >= together {
@@ -258,7 +261,7 @@ fn touched(clusters: &Clusters, alone: &Column<u64>, progress: &Progress) -> Res
     Ok(bits)
 }
 
-/// A join of lone fingerprints with others.
+/// A join of the fingerprints of lone pages with other fingerprints.
 struct Joining<'j> {
     k: u32,
     work: &'j Workspace,
@@ -273,13 +276,14 @@ impl Joining<'_> {
             return Ok(());
         }
         others.sort_unstable();
-        // Copies of a fingerprint would only find the same pairs again.
+        // Copies of a fingerprint would only find equal pairs again.
         others.dedup();
         let sink = |pairs: &[Pair]| {
             pairs.iter().for_each(|pair| self.bits.set(pair.left));
             ControlFlow::Continue(())
         };
-        // Only pairs across the border are found, so a dense group among the others costs nothing.
+        // Only pairs of a lone page and another page are found, so a dense group among the other
+        // pages costs nothing.
         let join = Join::within(self.k).memory_bytes(self.work.part(4)).across(self.alone.len());
         let source = Beside { leaders: self.alone, others };
         let _: ControlFlow<()> = join.run(&source, &progress.hidden(), sink)?;
@@ -302,8 +306,8 @@ impl Bits {
     #[expect(clippy::indexing_slicing, reason = "a number of those that are counted")]
     fn set(&self, number: u32) {
         let word = &self.words[(number / u64::BITS) as usize];
-        // Several threads set bits of one word. No bit is read before
-        // the join has ended: Relaxed is enough.
+        // Several threads set bits of one word. `Relaxed` is enough, because no bit is read before
+        // the join has ended.
         word.fetch_or(1 << (number % u64::BITS), Ordering::Relaxed);
     }
 

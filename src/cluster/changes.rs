@@ -25,11 +25,12 @@ pub struct ClusterChanges {
 pub struct ClusterChange {
     /// The page.
     pub url: Arc<str>,
-    /// The page that led it, perhaps itself; `None` if it was in no cluster.
+    /// The leader of the page at the earlier time, perhaps the page itself; `None` if the page was
+    /// in no cluster.
     pub before: Option<Arc<str>>,
-    /// The page that leads it now; `None` if it is in no cluster.
+    /// The leader of the page at the later time; `None` if the page is in no cluster.
     pub after: Option<Arc<str>>,
-    /// The reason.
+    /// The reason for the change.
     pub reason: LeaderChangeReason,
 }
 
@@ -37,30 +38,30 @@ pub struct ClusterChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeaderChangeReason {
-    /// The page had no version in force before.
+    /// The page had no version in force at the earlier time.
     New,
-    /// The page has no version in force any more.
+    /// The page has no version in force at the later time.
     Gone,
     /// The page itself changed.
     Changed {
-        /// The distance between its two versions, in bits.
+        /// The distance between the page's two versions, in bits.
         bits: u32,
     },
-    /// Its former leader has no version in force any more.
+    /// The page's former leader has no version in force any more.
     LeaderGone,
-    /// Its former leader changed.
+    /// The page's former leader changed.
     LeaderChanged {
         /// The distance between the leader's two versions, in bits.
         bits: u32,
     },
-    /// The page and its former leader are unchanged: other pages came or went, or rank before these
-    /// now.
+    /// The page and its former leader are unchanged. Other pages came or went, or now rank before
+    /// one of the two.
     Outranked,
 }
 
 impl ClusterChanges {
-    /// Compares the clusters of two times; `None` is now. Costs [`Clustering::run`] twice, each
-    /// with half of the memory. Forgotten pages are missing at both times.
+    /// Compares the clusters of two times; `None` is the present. Costs [`Clustering::run`] twice,
+    /// each with half of the memory. Forgotten pages are missing at both times.
     ///
     /// ```
     /// use simkeep::cluster::ClusterChanges;
@@ -87,7 +88,7 @@ impl ClusterChanges {
     ///
     /// # Errors
     ///
-    /// Those of [`Clustering::run`].
+    /// The errors of [`Clustering::run`].
     pub fn between(
         snapshot: &Snapshot,
         asked: &Clustering,
@@ -116,9 +117,9 @@ impl ClusterChanges {
     ///
     /// # Errors
     ///
-    /// If a scratch file cannot be written, or is damaged.
+    /// An error if a scratch file cannot be written, or is damaged.
     pub fn iter(&self) -> Result<ClusterChangesIter<'_>> {
-        // Both sides come in SURT order, so `find` merges them as two sorted lists.
+        // The pages of both times come in SURT order, so `find` merges them as two sorted lists.
         let [before, after] = [&self.before, &self.after].map(|of| of.by_page(1));
         let mut changes = ClusterChangesIter {
             changes: self,
@@ -131,8 +132,8 @@ impl ClusterChanges {
     }
 }
 
-/// An iterator over the pages whose leader changed, from [`ClusterChanges::iter`]. It ends after an
-/// error.
+/// An iterator over the pages whose leader changed, from [`ClusterChanges::iter`]. The iterator
+/// ends after an error.
 #[derive(Debug)]
 pub struct ClusterChangesIter<'c> {
     changes: &'c ClusterChanges,
@@ -140,7 +141,7 @@ pub struct ClusterChangesIter<'c> {
     after: Side<'c>,
 }
 
-/// The pages of one time, with the next one read ahead, and its key.
+/// The pages of one time. The next page and its key are read ahead.
 #[derive(Debug)]
 struct Side<'c> {
     pages: ClusteredPages<'c>,
@@ -148,7 +149,7 @@ struct Side<'c> {
 }
 
 impl Side<'_> {
-    /// Returns the page that was read ahead, and reads the next one.
+    /// Returns the page that was read ahead, and reads the next page.
     fn advance(&mut self) -> Result<Option<ClusteredPage>> {
         let next = self.pages.next().transpose()?;
         let next = next.map(|page| (surt::key_of(&page.url), page));
@@ -170,7 +171,7 @@ impl ClusterChangesIter<'_> {
                 (None, Some(_)) => Ordering::Greater,
                 (Some(before), Some(after)) => before.cmp(&after),
             };
-            // Equal places are one page: both sides advance.
+            // Equal positions belong to one page, so both sides advance.
             let before = if order.is_le() { self.before.advance()? } else { None };
             let after = if order.is_ge() { self.after.advance()? } else { None };
             let reason = match (&before, &after) {
@@ -188,7 +189,8 @@ impl ClusterChangesIter<'_> {
 
     /// The reason why a page that is in a cluster at both times has another leader.
     fn reason(&self, before: &ClusteredPage, after: &ClusteredPage) -> Result<LeaderChangeReason> {
-        // The first reason that applies is reported: the page's own change, then its old leader's.
+        // The first reason that applies is reported: the page's own change comes before its old
+        // leader's change.
         let bits = (before.fingerprint ^ after.fingerprint).count_ones();
         if bits > 0 {
             return Ok(LeaderChangeReason::Changed { bits });
@@ -202,7 +204,8 @@ impl ClusterChangesIter<'_> {
                 LeaderChangeReason::LeaderChanged { bits: (then ^ now).count_ones() }
             }
             (Some(_), Some(_)) => LeaderChangeReason::Outranked,
-            // `leader` led a cluster at the earlier time, so it had a version in force then.
+            // `leader` led a cluster at the earlier time, so it had a version in force at that
+            // time.
             (None, Some(_)) => {
                 return Err(Bug::new("a page that led was taken").into());
             }

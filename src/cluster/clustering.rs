@@ -13,7 +13,7 @@ use crate::search::DISTANCE_MAX;
 use crate::sort::Workspace;
 use crate::time::Time;
 
-/// The least memory of a clustering, in bytes.
+/// The minimum memory of a clustering, in bytes.
 const MEMORY_BYTES_MIN: usize = 1 << 20;
 
 /// A function that orders pages before the rules do.
@@ -43,11 +43,11 @@ pub struct Clustering {
     pub epoch: Option<Epoch>,
     /// The ranking that determines the leader.
     pub ranking: Ranking,
-    /// The time of the versions, in milliseconds since 1970; `None` for those in force now.
+    /// The time of the versions, in milliseconds since 1970; `None` for the versions in force now.
     pub at: Option<Time>,
-    /// Only pages under this prefix.
+    /// Only pages under this prefix are clustered.
     pub under: Option<Prefix>,
-    /// Only pages of these classes; see [`Clustering::classes`].
+    /// Only pages of these classes are clustered; see [`Clustering::classes`].
     pub classes: Option<Classes>,
     /// Approximate memory in bytes; see [`Clustering::memory_bytes`].
     pub memory_bytes: Option<usize>,
@@ -58,22 +58,22 @@ pub struct Clustering {
 }
 
 impl Clustering {
-    /// Creates a query for all pages with a version in force, in clusters within this distance of
+    /// Creates a query for all pages with a version in force, in clusters within distance `k` of
     /// their leaders. The leader is the page that was first seen with its content.
     #[must_use]
     pub fn within(k: u32) -> Clustering {
         Clustering { k: Some(k), ..Clustering::default() }
     }
 
-    /// Clusters fingerprints of this epoch.
+    /// Sets the epoch whose fingerprints are clustered.
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Clustering {
         self.epoch = Some(epoch);
         self
     }
 
-    /// Sets the ranking that determines the leader: a [`Rule`](super::Rule), or several in order of
-    /// priority. Default: the page that was first seen with its content leads.
+    /// Sets the ranking that determines the leader: a [`Rule`](super::Rule), or several rules in
+    /// order of priority. Default: the page that was first seen with its content leads.
     #[must_use]
     pub fn rule(mut self, rule: impl Into<Ranking>) -> Clustering {
         self.ranking = rule.into();
@@ -81,8 +81,8 @@ impl Clustering {
         self
     }
 
-    /// Ranks pages by `key`, the least first, before all rules. The key must depend only on the
-    /// page. It is called once for each page, which costs reading the page's whole history.
+    /// Ranks pages by `key`, the least key first, before all rules. The key must depend only on the
+    /// page. `key` is called once for each page, which costs reading the page's whole history.
     ///
     /// ```
     /// use simkeep::Page;
@@ -97,23 +97,23 @@ impl Clustering {
     }
 
     /// Clusters the versions that were in force at a time, as if the store had only the visits and
-    /// weights until then. Pages forgotten since are missing.
+    /// weights up to that time. Pages forgotten since are missing.
     #[must_use]
     pub fn at(mut self, time: impl Into<Option<Time>>) -> Clustering {
         self.at = time.into();
         self
     }
 
-    /// Clusters only pages under a prefix, such as those of a host.
+    /// Clusters only pages under a prefix, such as the pages of a host.
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Clustering {
         self.under = prefix.into();
         self
     }
 
-    /// Clusters only pages that are in these classes now, such as those that a user may see. The
-    /// leader is chosen among them, and other pages are neither listed nor counted; see
-    /// [`Query::classes`](crate::Query::classes). The current class counts, even
+    /// Clusters only pages that are in the given classes now, such as the classes that a user may
+    /// see. The leader is chosen among these pages, and other pages are neither listed nor counted;
+    /// see [`Query::classes`](crate::Query::classes). The current class counts, even
     /// [at](Clustering::at) a past time.
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Clustering {
@@ -121,8 +121,8 @@ impl Clustering {
         self
     }
 
-    /// Sets the memory to use, in bytes. Default: 512 MiB. The rest goes to unnamed scratch files,
-    /// about 150 bytes for each page, which leave nothing behind.
+    /// Sets the memory to use, in bytes. Default: 512 MiB. Data that exceeds the memory is in
+    /// unnamed scratch files, about 150 bytes for each page, which leave nothing behind.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Clustering {
         self.memory_bytes = Some(bytes);
@@ -149,7 +149,8 @@ impl Clustering {
             at: self.at,
             under: self.under.clone(),
             classes: self.classes.clone(),
-            // Only a key function needs the whole page. Reading it costs the page's history.
+            // Only a key function needs the whole page, and reading the whole page costs its
+            // history.
             whole: self.key.is_some(),
             ..filter
         })

@@ -25,17 +25,19 @@ use crate::url::check_url;
 impl Clustering {
     /// Puts all pages into clusters, each with a page that leads it.
     ///
-    /// Pages are taken in the order of the [rules](Clustering::rule); pages with equal fingerprints
-    /// count as one. A page leads if it is not within k of a leader that ranks before it. Every
-    /// other page belongs to the nearest of the leaders that rank before it; of equally near ones,
-    /// to the first. So each page is in one cluster, within k of its leader, and no two leaders are
-    /// within k of each other. The clusters depend only on the pages, the rules and the distance:
-    /// not on the order of arrival, nor on how pages are stored.
+    /// Pages are processed in the order of the [rules](Clustering::rule); pages with equal
+    /// fingerprints count as one page. A page leads if it is not within k of a leader that ranks
+    /// before it. Every other page belongs to the nearest of the leaders that rank before it; if
+    /// several leaders are equally near, the page belongs to the first. So each page is in one
+    /// cluster, within k of its leader, and no two leaders are within k of each other. The clusters
+    /// depend only on the pages, the rules and the distance: not on the order of arrival, nor on
+    /// how pages are stored.
     ///
     /// The run reads all pages once, sorts about 40 bytes a page several times, and joins about
-    /// three times as many fingerprints as there are. Beyond a 64th of the memory at 8 bytes each,
-    /// which is a million in 512 MiB, each such part takes one more join with all leaders so far. A
-    /// dense bucket costs one pair for each of its pages.
+    /// three times as many fingerprints as there are. If there are more fingerprints than fit into
+    /// a 64th of the memory at 8 bytes each, which is a million in 512 MiB, each further part of
+    /// this size takes one more join with all leaders so far. A dense bucket costs one pair for
+    /// each of its pages.
     ///
     /// ```
     /// use simkeep::cluster::Clustering;
@@ -45,7 +47,7 @@ impl Clustering {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let store = Store::create(dir.path().join("store"), Options::default())?;
     /// let epoch = store.change_epoch();
-    /// // B is 3 bits from A, C is 1 from A, and B and C are 4 from each other.
+    /// // B is 3 bits from A, C is 1 bit from A, and B is 4 bits from C.
     /// for (time, url, fingerprint) in [(1, "a", 0b0000), (2, "b", 0b0111), (3, "c", 0b1000)] {
     ///     store.observe(Observation::content(url, Time::from_ms(time)?, fingerprint, epoch))?;
     /// }
@@ -59,9 +61,10 @@ impl Clustering {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch, [`Error::Io`] if a
-    /// scratch file cannot be written, [`Error::Corrupt`] if the data it reads is damaged,
-    /// [`Error::Cancelled`] if the progress was, [`Error::Limit`] for 2^32 pages or more.
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for an ended or unknown epoch,
+    /// [`Error::Io`] if a scratch file cannot be written, [`Error::Corrupt`] if the data to read is
+    /// damaged, [`Error::Cancelled`] if the progress was cancelled, [`Error::Limit`] for 2^32 pages
+    /// or more.
     pub fn run(&self, snapshot: &Snapshot, progress: &Progress) -> Result<Clusters> {
         snapshot.poison_on_bug(|| {
             let work = self.workspace();
@@ -73,10 +76,10 @@ impl Clustering {
 
 /// The clusters of a snapshot, from [`Clustering::run`].
 ///
-/// They are stored in memory or in scratch files until this is dropped, and can be iterated several
-/// times, in several orders. Each iteration sorts about 100 bytes a page, in the memory that the
-/// [`Clustering`] allows. It then reads a URL for each page that it returns, and the heads of pages
-/// that have the fingerprint of their leader.
+/// The clusters are stored in memory or in scratch files until this value is dropped, and can be
+/// iterated several times, in several orders. Each iteration sorts about 100 bytes a page, in the
+/// memory that the [`Clustering`] allows. It then reads a URL for each page that it returns, and
+/// the heads of pages that have the fingerprint of their leader.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Progress, Store, Time};
@@ -114,9 +117,9 @@ pub(super) struct Leaders {
     pub(super) leaders: u32,
     pub(super) k: u32,
     pub(super) fingerprints: u64,
-    /// Pages with content and no fingerprint of the epoch.
+    /// The number of pages with content but without a fingerprint of the epoch.
     pub(super) without: u64,
-    /// Whether distances to leaders are those of text sketches.
+    /// Whether distances to leaders are distances of text sketches.
     pub(super) by_text: bool,
 }
 
@@ -140,11 +143,11 @@ pub(super) struct Leaders {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cluster {
-    /// The page that leads.
+    /// The page that leads the cluster.
     pub leader: String,
-    /// Its fingerprint, with reserved bits set to 0.
+    /// The fingerprint of the leader, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// When its content was first seen, in milliseconds since 1970.
+    /// The time when the leader's content was first seen, in milliseconds since 1970.
     pub first_seen: Time,
     /// The number of pages, including the leader.
     pub pages: u64,
@@ -174,28 +177,29 @@ pub struct Cluster {
 pub struct ClusteredPage {
     /// The page.
     pub url: Arc<str>,
-    /// Its fingerprint, with reserved bits set to 0.
+    /// The fingerprint of the page, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// Its current class, even if the cluster is of an earlier time; `None` if it has none.
+    /// The current class of the page, even if the clusters are of an earlier time; `None` if the
+    /// page has no class.
     pub class: Option<u32>,
-    /// The leader of its cluster, perhaps itself.
+    /// The leader of the page's cluster, perhaps the page itself.
     pub leader: Arc<str>,
     /// The current class of the leader.
     pub leader_class: Option<u32>,
-    /// The number of bits in which the two fingerprints differ.
+    /// The number of bits in which the fingerprints of the page and its leader differ.
     pub distance: u32,
-    /// The resemblance of the two texts, by their [sketches](BitSketch::resemblance); `None` for
-    /// the leader, and if texts were not compared.
+    /// The resemblance of the texts of the page and its leader, by their
+    /// [sketches](BitSketch::resemblance); `None` for the leader, and if texts were not compared.
     pub resemblance: Option<f64>,
     /// The number of pages in the cluster.
     pub pages: u64,
-    /// The evidence that it is nearly the same as its leader; `None` for the leader, and in the
-    /// results of [`PageCluster::of`](crate::cluster::PageCluster::of).
+    /// The evidence that the page is nearly the same as its leader; `None` for the leader, and in
+    /// the results of [`PageCluster::of`](crate::cluster::PageCluster::of).
     pub by: Option<OriginalBy>,
 }
 
 impl ClusteredPage {
-    /// Whether it leads its cluster.
+    /// Whether the page leads its cluster.
     pub fn is_leader(&self) -> bool {
         self.url == self.leader
     }
@@ -244,8 +248,8 @@ impl Clusters {
         };
         while let Some(member) = sorted.next()? {
             members.push(member)?;
-            // Members come leader by leader, the leader first. So one row is
-            // open, and its fields are the leader's.
+            // Members come leader by leader, the leader first. So only one row is open, and its
+            // fields are the leader's.
             match &mut row {
                 Some(row) if row.leader == member.leader => {
                     row.pages += 1;
@@ -302,8 +306,9 @@ impl Clusters {
         self.fingerprints
     }
 
-    /// The number of other pages with content but without a fingerprint of the epoch: their text is
-    /// too short, they have no text, or they were not [restated](crate::Store::restate).
+    /// The number of other pages with content but without a fingerprint of the epoch: pages whose
+    /// text is too short, pages without text, and pages that were not
+    /// [restated](crate::Store::restate).
     pub fn without_fingerprint(&self) -> u64 {
         self.without
     }
@@ -333,19 +338,19 @@ impl Clusters {
         &self.sizes
     }
 
-    /// Iterates over the clusters of at least `pages_min` pages, the largest first; equally large
-    /// ones in the order of their leaders' ranks.
+    /// Iterates over the clusters of at least `pages_min` pages, the largest first. Equally large
+    /// clusters come in the order of their leaders' ranks.
     ///
     /// # Errors
     ///
-    /// If a scratch file cannot be written, or is damaged.
+    /// An error if a scratch file cannot be written, or is damaged.
     pub fn by_size(&self, pages_min: u64) -> Result<BySize<'_>> {
         let sort = || {
             let (mut rows, mut sorter) = (self.rows.read(), self.work.sorter(2));
             while let Some(row) = rows.next()? {
                 if u64::from(row.pages) >= pages_min {
-                    // The sort ascends, so the complement puts large clusters first. Ties go by
-                    // `leader`, which is rank order.
+                    // The sort ascends, so the complement of the size puts large clusters first.
+                    // Clusters of one size are sorted by `leader`, which is the order of rank.
                     sorter.push(Row { order: u32::MAX - row.pages, ..row })?;
                 }
             }
@@ -359,7 +364,7 @@ impl Clusters {
     ///
     /// # Errors
     ///
-    /// If a scratch file cannot be written, or is damaged.
+    /// An error if a scratch file cannot be written, or is damaged.
     pub fn by_page(&self, pages_min: u64) -> Result<ClusteredPages<'_>> {
         // Pages were numbered in SURT order (`each_page`), so sorting reads no URL.
         self.listed(pages_min, |member, _, _| [member.page, 0, 0])
@@ -371,15 +376,15 @@ impl Clusters {
     ///
     /// # Errors
     ///
-    /// If a scratch file cannot be written, or is damaged.
+    /// An error if a scratch file cannot be written, or is damaged.
     pub fn by_cluster(&self, pages_min: u64) -> Result<ClusteredPages<'_>> {
         // `of.leader` separates clusters of one size. `place` is the
         // order in which members were spooled.
         self.listed(pages_min, |_, of, place| [u32::MAX - of.pages, of.leader, place])
     }
 
-    /// Iterates over pages in the order of three numbers. `order` gets the page's position in its
-    /// cluster last.
+    /// Iterates over pages in the order of three numbers that `order` returns. The last argument of
+    /// `order` is the page's position in its cluster.
     fn listed(
         &self,
         pages_min: u64,
@@ -400,15 +405,16 @@ impl Clusters {
         Ok(ClusteredPages { clusters: self, listed, leader: None })
     }
 
-    /// Visits all pages, cluster by cluster: each with its cluster, and its position there.
+    /// Visits all pages, cluster by cluster. `each` gets a page, its cluster, and its position in
+    /// the cluster.
     pub(super) fn each(
         &self,
         mut each: impl FnMut(&Member, &Row, u32) -> Result<()>,
     ) -> Result<()> {
         let (mut members, mut rows) = (self.members.read(), self.rows.read());
         while let Some(of) = rows.next()? {
-            // Rows and members were spooled in one order, so the next
-            // `pages` members belong to this row.
+            // Rows and members were spooled in one order, so the next `pages` members belong to
+            // this row.
             for place in 0..of.pages {
                 let member = members.next()?.or_bug("a cluster has as many as were counted")?;
                 each(&member, &of, place)?;
@@ -464,7 +470,7 @@ impl fmt::Debug for Clusters {
     }
 }
 
-/// An iterator over clusters by size, from [`Clusters::by_size`]. It ends after an error.
+/// An iterator over clusters by size, from [`Clusters::by_size`]. The iterator ends after an error.
 #[derive(Debug)]
 pub struct BySize<'c> {
     clusters: &'c Clusters,
@@ -486,7 +492,7 @@ impl Iterator for BySize<'_> {
 }
 
 /// An iterator over pages in their clusters, from [`Clusters::by_page`] or
-/// [`Clusters::by_cluster`]. It ends after an error.
+/// [`Clusters::by_cluster`]. The iterator ends after an error.
 #[derive(Debug)]
 pub struct ClusteredPages<'c> {
     clusters: &'c Clusters,
@@ -495,7 +501,7 @@ pub struct ClusteredPages<'c> {
     leader: Option<Leader>,
 }
 
-/// A leader, with the digest of its version in force once it was needed.
+/// A leader, with the digest of its version in force once the digest was needed.
 #[derive(Debug)]
 struct Leader {
     number: u32,
@@ -504,9 +510,10 @@ struct Leader {
 }
 
 impl Leader {
-    /// The digest of its version in force. Reads its head the first time.
+    /// The digest of the leader's version in force. Reads the leader's head the first time.
     fn digest(&mut self, clusters: &Clusters) -> Result<Option<Digest>> {
-        // The outer `None` means not read yet. A leader with a million copies is read once.
+        // The outer `None` means that the digest was not read yet. The head of a leader with a
+        // million copies is read once.
         match self.digest {
             Some(digest) => Ok(digest),
             None => Ok(*self.digest.insert(clusters.digest(&self.url)?)),
@@ -518,8 +525,7 @@ impl ClusteredPages<'_> {
     fn page(&mut self, listed: &Listed) -> Result<ClusteredPage> {
         let Listed { member, of, .. } = listed;
         let url: Arc<str> = Arc::from(self.clusters.url(member.place)?);
-        // In the order of `by_cluster` the same leader comes many times in a row. Its URL is read
-        // once.
+        // In the order of `by_cluster` a leader comes many times in a row. Its URL is read once.
         let leader = match &mut self.leader {
             Some(leader) if leader.number == of.leader => leader,
             other => {

@@ -1,4 +1,4 @@
-//! Columns of data about nodes, by number: data that exceeds the memory is in scratch files.
+//! Columns of data about nodes, by number. Data that exceeds the memory is in scratch files.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::search::Source;
 use crate::sort::{Packed, Workspace};
 
-/// Approximate bytes under one checksum of a file.
+/// The approximate number of bytes under one checksum of a file.
 const BLOCK_BYTES: usize = 4 << 10;
 
-/// The least and the most bytes of a new part.
+/// The minimum and the maximum size of a new part in bytes.
 const PENDING_BYTES: [usize; 2] = [512 << 10, 8 << 20];
 
 /// Items, such as fingerprints, in the order in which they were added.
@@ -22,7 +22,8 @@ pub(super) struct Column<T> {
     memory_bytes: usize,
     held_bytes: usize,
     parts: Vec<ColumnChunk<T>>,
-    /// Items after the last part: many small additions become one file.
+    /// The items after the last part. They are collected, so that many small additions become one
+    /// file.
     pending: Vec<T>,
     len: u32,
 }
@@ -76,7 +77,7 @@ impl<T: Packed> Column<T> {
         Ok(())
     }
 
-    /// Makes a part of the pending items.
+    /// Makes a part from the pending items.
     fn part(&mut self) -> Result<()> {
         let items = std::mem::take(&mut self.pending);
         #[expect(clippy::cast_possible_truncation, reason = "a part of fewer than 2^32")]
@@ -93,8 +94,8 @@ impl<T: Packed> Column<T> {
             blocks.finish()?
         };
         self.parts.push(ColumnChunk { start: self.len - len, len, held });
-        // New parts have one size, so files merge like the digits of a binary counter: there are few
-        // files, and each item is copied a logarithmic number of times.
+        // New parts have one size, so files merge like the digits of a binary counter. So there are
+        // few files, and each item is copied a logarithmic number of times.
         while let [.., before, last] = &self.parts[..]
             && before.held.map().is_some()
             && last.held.map().is_some()
@@ -107,7 +108,7 @@ impl<T: Packed> Column<T> {
         Ok(())
     }
 
-    /// Reads the items with these numbers, which must exist.
+    /// Reads the items with the numbers in `range`, which must exist.
     #[expect(clippy::indexing_slicing, reason = "what is behind the parts is pending")]
     pub(super) fn read(&self, range: Range<u32>, buffer: &mut [T]) -> Result<()> {
         // Parts are adjacent and in order, so a binary search finds the first part of the range.
@@ -119,12 +120,14 @@ impl<T: Packed> Column<T> {
             if from >= end {
                 break;
             }
-            // The buffer has the length of the range, and `end - from` is at most what is left of it.
+            // The buffer has the length of the range, and `end - from` is at most the length of
+            // `rest`.
             let (now, later) = rest.split_at_mut((end - from) as usize);
             part.read(from as usize..end as usize, now)?;
             rest = later;
         }
-        // The rest of the range is in `pending`. If nothing is, `max` makes both ends equal.
+        // The rest of the range is in `pending`. If nothing is in `pending`, `max` makes both ends
+        // equal.
         let behind = self.parts.last().map_or(0, |part| part.start + part.len);
         let from = range.start.max(behind) - behind;
         let end = range.end.max(behind) - behind;
@@ -134,7 +137,7 @@ impl<T: Packed> Column<T> {
 }
 
 impl<T: Packed + Default> Column<T> {
-    /// Reads the item with this number, which must exist.
+    /// Reads the item with number `number`, which must exist.
     pub(super) fn get(&self, number: u32) -> Result<T> {
         let mut item = [T::default()];
         self.read(number..number + 1, &mut item)?;
@@ -144,7 +147,7 @@ impl<T: Packed + Default> Column<T> {
 }
 
 impl<T> Held<T> {
-    /// The bytes of the file, if it is one.
+    /// The bytes of the file, if the part is in a file.
     fn map(&self) -> Option<&[u8]> {
         match self {
             Held::Memory(_) => None,
@@ -173,7 +176,7 @@ impl Blocks {
 
     fn push<T: Packed>(&mut self, item: T) -> Result<()> {
         item.put(&mut self.packed);
-        // A block holds whole items, so no item lies under two checksums.
+        // A block contains whole items, so no item lies under two checksums.
         if self.packed.len() < block::<T>() * T::BYTES {
             return Ok(());
         }
@@ -205,7 +208,8 @@ impl<T: Packed> ColumnChunk<T> {
     ) -> Result<ColumnChunk<T>> {
         let mut blocks = Blocks::new(work)?;
         for part in [before, last] {
-            // Checked before the copy: new checksums over damaged bytes would hide the damage.
+            // The part is checked before the copy: new checksums over damaged bytes would hide the
+            // damage.
             part.check(0..part.len as usize)?;
             let map = part.held.map().or_bug("only what lies in files is merged")?;
             for packed in map.chunks_exact(T::BYTES) {
@@ -228,8 +232,8 @@ impl<T: Packed> ColumnChunk<T> {
             return Err(damaged("its length is not what was written"));
         }
         let bytes = block::<T>() * T::BYTES;
-        // Only blocks that the range touches are summed: 4 KiB for one
-        // item. The last block may be shorter.
+        // Only blocks that the range touches are checked: 4 KiB for one item. The last block may be
+        // shorter.
         for block in range.start / block::<T>()..range.end.div_ceil(block::<T>()) {
             let of = &map[block * bytes..map.len().min((block + 1) * bytes)];
             if crc32fast::hash(of) != sums[block] {
@@ -248,7 +252,7 @@ impl<T: Packed> ColumnChunk<T> {
             }
             Held::File(map, _) => map,
         };
-        // Every read checks its blocks again: nothing records which ones were checked before.
+        // Every read checks its blocks again: nothing records which blocks were checked before.
         self.check(range.clone())?;
         let packed = &map[range.start * T::BYTES..range.end * T::BYTES];
         for (to, from) in buffer.iter_mut().zip(packed.chunks_exact(T::BYTES)) {
@@ -271,7 +275,7 @@ impl Source for Column<u64> {
     }
 }
 
-/// The fingerprints of all leaders, followed by others.
+/// The fingerprints of all leaders, followed by other fingerprints.
 pub(super) struct Beside<'c> {
     pub(super) leaders: &'c Column<u64>,
     pub(super) others: &'c [u64],
@@ -292,12 +296,13 @@ impl Source for Beside<'_> {
     #[expect(clippy::indexing_slicing, reason = "ordinals below the length")]
     fn read<'a>(&'a self, ordinals: Range<u32>, buffer: &'a mut [u64]) -> Result<&'a [u64]> {
         let border = self.leaders.len();
-        // The others are contiguous in memory, so they are returned without a copy.
+        // The other fingerprints are contiguous in memory, so they are returned without a copy.
         if ordinals.start >= border {
             let place = |ordinal: u32| (ordinal - border) as usize;
             return Ok(&self.others[place(ordinals.start)..place(ordinals.end)]);
         }
-        // A range across the border: its leaders are read, and the first of the others follow them.
+        // A range across the border: its leaders are read, and the first of the other fingerprints
+        // follow them.
         let leaders = ordinals.start..ordinals.end.min(border);
         let (of_leaders, of_others) = buffer.split_at_mut(leaders.len());
         self.leaders.read(leaders, of_leaders)?;

@@ -1,4 +1,5 @@
-//! Connected components of near pages, as other tools compute them, and why clusters are better.
+//! Connected components of near pages, as other tools compute them. The documentation explains why
+//! clusters are better.
 
 use std::ops::ControlFlow;
 
@@ -17,15 +18,15 @@ use crate::sync::Mutex;
 /// The number of large components to examine.
 const LARGEST: usize = 10;
 
-/// The most fingerprints of a component for which all pairs are compared.
+/// The maximum number of fingerprints of a component for which all pairs are compared.
 const COMPARED_MAX: usize = 1 << 16;
 
-/// The connected components of a snapshot: two pages are in one component if a chain of pages
-/// connects them, each within k bits of the next.
+/// The connected components of a snapshot. Two pages are in one component if a chain of pages
+/// connects them, in which each page is within k bits of the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Components {
-    /// The distance of a step.
+    /// The maximum distance between two successive pages of a chain.
     pub k: u32,
     /// The number of pages.
     pub pages: u64,
@@ -42,14 +43,14 @@ pub struct Components {
 
 impl Components {
     /// Computes the connected components: pages within k of each other are in one component. Some
-    /// tools remove all but one page of each. A chain of small steps connects texts that have
-    /// little in common, as the widest distance in a component shows. Prefer
+    /// tools remove all but one page of each component. A chain of small steps connects texts that
+    /// have little in common, as the widest distance in a component shows. Prefer
     /// [clusters](Clustering::run).
     ///
-    /// It takes the pages and the distance from `asked`. Costs the join of
-    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so a dense bucket costs its square. It
-    /// takes another 16 bytes of memory for each fingerprint, and 8 more for each fingerprint of
-    /// the ten largest.
+    /// The pages and the distance come from `asked`. Costs the join of
+    /// [`FingerprintPairs`](crate::query::FingerprintPairs), so a dense bucket costs its square.
+    /// The call takes another 16 bytes of memory for each fingerprint, and 8 more for each
+    /// fingerprint of the ten largest components.
     ///
     /// ```
     /// use simkeep::cluster::Components;
@@ -72,7 +73,7 @@ impl Components {
     ///
     /// # Errors
     ///
-    /// Those of [`Clustering::run`].
+    /// The errors of [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, progress: &Progress) -> Result<Components> {
         snapshot.poison_on_bug(|| {
             let work = asked.workspace();
@@ -85,12 +86,13 @@ impl Components {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Component {
-    /// One of its pages: among those with its least fingerprint, the first by the rules.
+    /// A page of the component: the first by the rules among the pages with the least fingerprint.
     pub page: String,
-    /// The number of its pages.
+    /// The number of pages in the component.
     pub pages: u64,
-    /// The greatest distance between two of its pages. Above 65,536 fingerprints it is a lower
-    /// bound: each is compared only with a few that are far from each other.
+    /// The greatest distance between two pages of the component. Above 65,536 fingerprints the
+    /// distance is a lower bound: each fingerprint is compared only with a few that are far from
+    /// each other.
     pub max_distance: u32,
 }
 
@@ -119,11 +121,12 @@ fn components(
     found.components = roots.len() as u64;
     roots.retain(|root| sizes[*root as usize] > 1);
     found.multi_page_components = roots.len() as u64;
-    // Largest first. A root is the least node of its set, so ties go by fingerprint.
+    // The largest set comes first. A root is the least node of its set, so sets of one size are
+    // sorted by fingerprint.
     roots.sort_unstable_by_key(|root| (u32::MAX - sizes[*root as usize], *root));
     roots.truncate(LARGEST);
     let mut within: Vec<(Vec<u64>, Option<u64>)> = vec![Default::default(); roots.len()];
-    // Bearers and nodes are in order of fingerprint, so each new fingerprint is the next node.
+    // Pages and nodes are in order of fingerprint, so each new fingerprint is the next node.
     let (mut reader, mut last, mut node) = (bearers.read(), None, 0);
     while let Some(bearer) = reader.next()? {
         if last == Some(bearer.fingerprint) {
@@ -136,8 +139,8 @@ fn components(
         if let Some(at) = roots.iter().position(|of| *of == root) {
             let (fingerprints, place) = &mut within[at];
             fingerprints.push(bearer.fingerprint);
-            // The first bearer of the least fingerprint: bearers with one fingerprint are in order of
-            // rank.
+            // The component's page is the first page of its least fingerprint: pages with one
+            // fingerprint are in order of rank.
             *place = place.or(Some(bearer.place));
         }
     }
@@ -192,7 +195,8 @@ impl Sets {
 
     fn unite(&mut self, one: u32, other: u32) {
         let (one, other) = (self.root(one), self.root(other));
-        // The lesser root wins, not the larger set: the result does not depend on the order of pairs.
+        // The lesser root wins, not the root of the larger set, so the result does not depend on
+        // the order of pairs.
         self.above[one.max(other) as usize] = one.min(other);
     }
 }
@@ -204,7 +208,7 @@ fn max_distance(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
         distances.max().unwrap_or((0, from))
     };
     let mut max_distance = 0;
-    // Exact, at a cost of n^2 comparisons, which is 2^32 at the limit.
+    // The result is exact, at a cost of n^2 comparisons, which is 2^32 at the limit.
     if fingerprints.len() <= COMPARED_MAX {
         for fingerprint in fingerprints {
             max_distance = max_distance.max(far(*fingerprint).0);
@@ -212,10 +216,10 @@ fn max_distance(fingerprints: &[u64], progress: &Progress) -> Result<u32> {
         }
         return Ok(max_distance);
     }
-    /// The number of steps from one end to the other.
+    /// The maximum number of jumps to the farthest fingerprint.
     const STEPS: usize = 64;
     let Some(mut from) = fingerprints.first().copied() else { return Ok(0) };
-    // Above the limit, repeatedly jumps to the farthest fingerprint. This gives a lower bound.
+    // Above the limit, repeatedly jumps to the farthest fingerprint. The result is a lower bound.
     for _ in 0..STEPS {
         let (distance, to) = far(from);
         if distance <= max_distance {

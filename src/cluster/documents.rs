@@ -5,8 +5,8 @@
 //!             pages in SURT order _/
 //! ```
 //!
-//! Here a node is a page, not all pages of one fingerprint, because their texts may differ. Pages
-//! without a sketch are near no page.
+//! In this module a node is a page, not all pages of one fingerprint, because the texts of these
+//! pages may differ. Pages without a sketch are near no page.
 
 use super::clustering::Clustering;
 use super::column::Column;
@@ -22,7 +22,7 @@ use crate::progress::{Progress, Stage};
 use crate::query::in_force::{InForceFilter, InForcePage};
 use crate::sort::{Sorted, Workspace};
 
-/// All pages in order of rank; the compared ones with their sketches.
+/// All pages in order of rank; pages whose texts are compared come with their sketches.
 pub(super) fn documents(
     (snapshot, asked, filter): (&Snapshot, &Clustering, &InForceFilter),
     compared: &Places,
@@ -35,8 +35,8 @@ pub(super) fn documents(
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
         let InForcePage { fingerprint, class, .. } = *taken;
         let document = Document { rank, page, place, fingerprint, class, sketch: None };
-        // Candidates meet their sketches by number first. All other pages go straight to the sort
-        // by rank.
+        // Candidates are joined with their sketches by number first. All other pages go straight to
+        // the sort by rank.
         match compared.number(place) {
             Some(number) => unread.push(Unread { number, document }),
             None => documents.push(document),
@@ -46,8 +46,8 @@ pub(super) fn documents(
     // A merge join: both sides are in order of `number`.
     let mut next = sketched.next()?;
     while let Some(Unread { number, document }) = unread.next()? {
-        // If sketches of a page differ, it is unknown which text is in force. Then none of them
-        // counts.
+        // If sketches of a page differ, it is unknown which text is in force, so the page gets no
+        // sketch.
         let (mut own, mut is_one) = (None, true);
         while let Some(of) = next.filter(|of| of.number <= number) {
             if of.number == number {
@@ -76,7 +76,8 @@ pub(super) fn members(
     let (mut members, mut batch) = (work.sorter(16), Batch::default());
     let (mut position, mut alone) = (0, 0);
     loop {
-        // `settle` may take fewer than it wants. The rest stays in the batch for the next round.
+        // `settle` may process fewer nodes than `wants` requests. The rest stays in the batch for
+        // the next round.
         while batch.bearers.len() < leaders.wants()
             && let Some(document) = documents.next()?
         {
@@ -85,15 +86,15 @@ pub(super) fn members(
             match sketch {
                 Some(sketch) => batch.push(position, bearer, sketch),
                 None => {
-                    // A page without a sketch is near no page. It leads a cluster of its own and
-                    // takes no part in joins.
+                    // A page without a sketch is near no page. The page leads a cluster of its own
+                    // and is in no join.
                     members.push(member(position, &bearer, (0, true)))?;
                     alone += 1;
                     progress.pass(1);
                 }
             }
-            // Positions replace the numbers of leaders, so both kinds of leaders stay in order of
-            // rank.
+            // Positions replace the numbers of leaders, so leaders with and without a sketch stay
+            // in order of rank.
             position += 1;
         }
         if batch.bearers.is_empty() {
@@ -121,10 +122,10 @@ fn member(leader: u32, bearer: &UnrankedPage, (apart, leads): (u16, bool)) -> Me
     Member { leader, follows: !leads, apart, page, place, fingerprint, class }
 }
 
-/// The next documents.
+/// The next documents to settle.
 #[derive(Default)]
 struct Batch {
-    /// The position of each in order of rank, and its data without the text.
+    /// The position of each document in order of rank, and its data without the text.
     bearers: Vec<(u32, UnrankedPage)>,
     fingerprints: Vec<u64>,
     texts: Vec<BitSketch>,
@@ -137,7 +138,7 @@ impl Batch {
         self.texts.push(sketch);
     }
 
-    /// Removes the first nodes, which are settled.
+    /// Removes the first `count` nodes, which are settled.
     fn drop_first(&mut self, count: usize) {
         self.bearers.drain(..count);
         self.fingerprints.drain(..count);

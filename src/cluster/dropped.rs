@@ -14,7 +14,7 @@ use crate::query::in_force::InForcePage;
 /// The pages that are dropped in favour of their clusters' leaders, from [`Clusters::dropped`].
 ///
 /// Takes a bit of memory for each page of the store, and scratch files of 8 bytes for each dropped
-/// page. It can be used from any number of threads.
+/// page. Any number of threads can use one value.
 ///
 /// ```
 /// # use simkeep::{Classes, Observation, Options, Progress, Store, Time};
@@ -42,45 +42,45 @@ pub struct Dropped<'c> {
     leaders: Column<u64>,
 }
 
-/// The decision on a page.
+/// The decision whether a page is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
-    /// The store does not know the page.
+    /// The page is not in the store.
     Unknown,
-    /// The page stays. It leads its cluster, is in no cluster, or has another class than its
-    /// leader, whose class is not open to all.
+    /// The page stays. It leads its cluster, is in no cluster, or has a leader of another class
+    /// that is not open to all.
     Kept,
     /// The page is dropped.
     Dropped {
-        /// The digest of the compared content, if it has one. Other content of the page, such as an
-        /// older version, may be near no page that is kept.
+        /// The digest of the compared content, if it has a digest. Other content of the page, such
+        /// as an older version, may be near no page that is kept.
         digest: Option<Digest>,
     },
 }
 
-/// The page that is kept in place of a dropped one.
+/// The page that is kept in place of a dropped page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeptFor {
     /// The page that is kept.
     pub url: String,
-    /// The number of bits in which the two fingerprints differ.
+    /// The number of bits in which the fingerprints of the two pages differ.
     pub distance: u32,
 }
 
 /// Whether a page of one class may be dropped in favour of a page of another class: everyone who
-/// may see the first may see the second, too.
+/// may see the first page may see the second, too.
 fn may_yield(class: Option<u32>, to: Option<u32>, open: &Classes) -> bool {
     // `open.have(class)` would be wrong: the page that stays must be visible to all readers of the
-    // other.
+    // dropped page.
     class == to || open.have(to)
 }
 
 impl ClusteredPage {
-    /// Whether the page may be dropped in favour of its leader. It may if it is not the leader
-    /// itself, and the leader has the same class or one of the classes in `open`, which all may
-    /// see. Pages without a class share one class.
+    /// Whether the page may be dropped in favour of its leader. The page may be dropped if it is
+    /// not the leader itself, and the leader has the same class or one of the classes in `open`,
+    /// which all may see. Pages without a class share one class.
     ///
     /// Clusters ignore classes, so two pages that stay because of their classes may be near each
     /// other. To cluster the pages of one class alone, use
@@ -100,9 +100,9 @@ impl Member {
 impl Clusters {
     /// Selects the pages that [yield](ClusteredPage::yields) to their leaders, for lookup by URL.
     /// All other pages are kept. `open` are the classes of pages that all may see.
-    /// `Classes::default()` is empty: then pages yield only to leaders of their own class.
+    /// `Classes::default()` is empty: with it, pages yield only to leaders of their own class.
     ///
-    /// Costs a sort of 16 bytes for each of them, in the memory that the
+    /// Costs a sort of 16 bytes for each selected page, in the memory that the
     /// [`Clustering`](super::Clustering) allows.
     ///
     /// ```
@@ -124,7 +124,7 @@ impl Clusters {
     /// assert_eq!(dropped.fate("d")?, Fate::Unknown);
     /// let kept = dropped.kept_for("b")?.unwrap();
     /// assert_eq!((kept.url.as_str(), kept.distance), ("a", 3));
-    /// // It is led by a page of another class, and goes only if all may see those.
+    /// // Its leader has another class, so the page is dropped only if all may see this class.
     /// assert_eq!(dropped.fate("c")?, Fate::Kept);
     /// assert_eq!(clusters.dropped(&Classes::of([7]))?.fate("c")?, Fate::Dropped { digest: None });
     /// # Ok(())
@@ -133,7 +133,7 @@ impl Clusters {
     ///
     /// # Errors
     ///
-    /// If a scratch file cannot be written, or is damaged.
+    /// An error if a scratch file cannot be written, or is damaged.
     pub fn dropped(&self, open: &Classes) -> Result<Dropped<'_>> {
         let found = Dropped::of(self, open).map_err(|e| self.work.named(e));
         self.snapshot.poison_on_bug(|| found)
@@ -145,10 +145,10 @@ impl Clusters {
     ///
     /// # Errors
     ///
-    /// If a scratch file is damaged.
+    /// An error if a scratch file is damaged.
     pub fn count_dropped(&self, open: &Classes) -> Result<u64> {
         let mut count = 0;
-        // Members and rows have all that is needed: no sort, no lookup and no URL.
+        // Members and rows have all data that is needed: no sort, no lookup and no URL.
         let counted = self.each(|member, of, _| {
             count += u64::from(member.yields(of, open));
             Ok(())
@@ -166,8 +166,8 @@ impl<'c> Dropped<'c> {
             true => sorter.push(Follower { place: member.place, leader: of.place }),
             false => Ok(()),
         })?;
-        // Sorted by location. So `Places` can number the pages, and
-        // entry n of `leaders` belongs to page n.
+        // The followers are sorted by location, so `Places` can number the pages, and entry n of
+        // `leaders` belongs to page n.
         let mut followers = sorter.finish()?;
         let (mut pages, mut leaders) = (Places::default(), Column::new(work, work.part(8)));
         while let Some(Follower { place, leader }) = followers.next()? {
@@ -187,19 +187,20 @@ impl<'c> Dropped<'c> {
         self.len() == 0
     }
 
-    /// Whether the page at a place is dropped. The place comes from
+    /// Whether the page at a location is dropped. The location comes from
     /// [`Candidates::candidacy`](super::Candidates::candidacy) of the same snapshot. Costs no
     /// lookup of the URL.
     pub fn has(&self, location: PageLocation) -> bool {
         self.pages.number(location.0).is_some()
     }
 
-    /// Returns the decision on a page. Costs a lookup; for a dropped page, also reading its head.
+    /// Returns the decision on a page. Costs a lookup; for a dropped page, also reading the head of
+    /// the page.
     ///
     /// # Errors
     ///
     /// [`Error::Url`](crate::Error::Url) for a URL that no page can have,
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data to read is damaged.
     pub fn fate(&self, url: &str) -> Result<Fate> {
         self.clusters.snapshot.poison_on_bug(|| {
             let Some(place) = self.clusters.place(url)? else { return Ok(Fate::Unknown) };
@@ -210,11 +211,11 @@ impl<'c> Dropped<'c> {
         })
     }
 
-    /// Returns the page that is kept in place of a dropped one; `None` if the page is not dropped.
+    /// Returns the page that is kept in place of a dropped page; `None` if the page is not dropped.
     ///
     /// # Errors
     ///
-    /// Those of [`fate`](Dropped::fate), and if a scratch file is damaged.
+    /// The errors of [`fate`](Dropped::fate), and an error if a scratch file is damaged.
     pub fn kept_for(&self, url: &str) -> Result<Option<KeptFor>> {
         self.clusters.snapshot.poison_on_bug(|| {
             let place = self.clusters.place(url)?;

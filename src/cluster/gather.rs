@@ -21,7 +21,7 @@ use crate::sort::{Sorted, Spooled, Workspace};
 /// The number of fingerprints between two checks for cancellation.
 const STEP: u64 = 1024;
 
-/// The selected pages, by fingerprint, and pages of one fingerprint by rank. Returns also the
+/// Sorts the selected pages by fingerprint, and pages of one fingerprint by rank. Also returns the
 /// number of other pages with content but without a fingerprint of the epoch. `each` is called for
 /// each page with its number, in SURT order.
 pub(super) fn captures(
@@ -33,8 +33,8 @@ pub(super) fn captures(
     mut each: impl FnMut(u32, &InForcePage),
 ) -> Result<(Sorted<Capture>, u64)> {
     let mut sorter = work.sorter(2);
-    // Half of the memory: `nodes` reads this sort while it fills a sorter and a spool of a quarter
-    // each.
+    // The sort gets half of the memory: `nodes` reads the sorted pages while it fills a sorter and
+    // a spool of a quarter each.
     let without = each_page(snapshot, filter, progress, |page, taken| {
         each(page, taken);
         let (rank, place) = (asked.rank(taken), taken.location.to_bits());
@@ -55,14 +55,14 @@ pub(super) fn each_page(
     progress.start(Stage::Gathering, Some(Totals::of(snapshot)?.pages))?;
     let mut page = 0_u32;
     let mut pages = filter.pages(snapshot);
-    // `next_of` calls this for pages that are filtered out, too. So a scan that finds nothing can
+    // `next_of` calls `pass` for pages that are filtered out, too. So a scan that finds nothing can
     // be cancelled.
     let pass = || {
         progress.pass(1);
         progress.check()
     };
     while let Some(taken) = pages.next_of(pass) {
-        // Numbers follow SURT order. Later steps compare these four bytes instead of URLs.
+        // The numbers follow SURT order. Later steps compare these four bytes instead of URLs.
         each(page, &taken?)?;
         page = page.checked_add(1).ok_or(Error::Limit {
             what: "pages to cluster",
@@ -73,7 +73,8 @@ pub(super) fn each_page(
     Ok(pages.without_fingerprint())
 }
 
-/// The distinct fingerprints in order of rank, their number, and the pages that have them.
+/// The distinct fingerprints in order of rank, the number of fingerprints, and the pages that have
+/// them.
 pub(super) fn nodes(
     mut captures: Sorted<Capture>,
     work: &Workspace,
@@ -92,7 +93,8 @@ pub(super) fn nodes(
                 progress.check()?;
             }
         }
-        // A spool is enough: captures already come by fingerprint, and by rank within one.
+        // A spool is enough: captures are already sorted by fingerprint, and by rank within a
+        // fingerprint.
         bearers.push(UnrankedPage { fingerprint, page, place, class })?;
     }
     Ok((nodes.finish()?, count, bearers.finish()?))
@@ -111,7 +113,8 @@ pub(super) fn settled(
     let mut sorter = work.sorter(4);
     let (mut fingerprints, mut pages) = (Vec::new(), Vec::new());
     loop {
-        // `settle` may take fewer than it wants. The rest stays for the next round.
+        // `settle` may process fewer nodes than `wants` requests. The rest stays for the next
+        // round.
         while fingerprints.len() < leaders.wants()
             && let Some(node) = nodes.next()?
         {
@@ -127,7 +130,7 @@ pub(super) fn settled(
         let taken = fingerprints.drain(..count).zip(pages.drain(..count));
         for ((fingerprint, page), of) in taken.zip(belongs) {
             let Belongs { leader, apart, leads } = of;
-            // The leading page of a leading fingerprint, by which `members` recognizes it.
+            // The first page of a leading fingerprint, by which `members` recognizes the leader.
             let page = leads.then_some(page);
             sorter.push(Settled { fingerprint, leader, apart, page })?;
         }
@@ -146,14 +149,16 @@ pub(super) fn members(
     let mut bearers = bearers.read();
     let mut of = None;
     while let Some(UnrankedPage { fingerprint, page, place, class }) = bearers.next()? {
-        // A merge join by fingerprint: `settled` has one item for each run of bearers.
+        // A merge join by fingerprint: `settled` has one item for each run of pages with one
+        // fingerprint.
         if of.is_none_or(|of: Settled| of.fingerprint != fingerprint) {
             of = settled.next()?;
         }
         let of = of.filter(|of| of.fingerprint == fingerprint);
         let Settled { leader, apart, page: leads, .. } =
             of.or_bug("each fingerprint is settled once")?;
-        // Only the first page of a leading fingerprint leads. Its other pages follow at distance 0.
+        // Only the first page of a leading fingerprint leads. Other pages of this fingerprint
+        // follow at distance 0.
         let follows = leads != Some(page);
         sorter.push(Member { leader, follows, apart, page, place, fingerprint, class })?;
     }

@@ -8,12 +8,13 @@ use crate::sort::Packed;
 /// A selected page; ordered by fingerprint, then by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Capture {
-    // All orders here are derived: fields compare from top to bottom, so moving one changes a sort.
+    // All orders in this file are derived: fields compare from top to bottom, so moving a field
+    // changes a sort.
     pub(super) fingerprint: u64,
     pub(super) rank: Rank,
-    /// Its number in SURT order, which decides between equal ranks.
+    /// The number of the page in SURT order, which decides between equal ranks.
     pub(super) page: u32,
-    /// Its location.
+    /// The location of the page.
     pub(super) place: u64,
     pub(super) class: Option<u32>,
 }
@@ -40,9 +41,9 @@ pub(super) struct Node {
 pub(super) struct Settled {
     pub(super) fingerprint: u64,
     pub(super) leader: u32,
-    /// Its distance to the leader.
+    /// The distance of the fingerprint to the leader.
     pub(super) apart: u16,
-    /// The leading page, if the fingerprint leads.
+    /// The first page of the fingerprint, if the fingerprint leads.
     pub(super) page: Option<u32>,
 }
 
@@ -51,10 +52,10 @@ pub(super) struct Settled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Member {
     pub(super) leader: u32,
-    /// Whether it is not the leader.
+    /// Whether the page is not the leader.
     pub(super) follows: bool,
-    /// Its distance to the leader: the number of differing bits of fingerprints, or of text
-    /// sketches.
+    /// The distance of the page to the leader: the number of differing bits of fingerprints, or of
+    /// text sketches.
     pub(super) apart: u16,
     pub(super) page: u32,
     pub(super) place: u64,
@@ -62,7 +63,7 @@ pub(super) struct Member {
     pub(super) class: Option<u32>,
 }
 
-/// A cluster; ordered by any three numbers.
+/// A cluster; ordered first by `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row {
     pub(super) order: u32,
@@ -72,7 +73,7 @@ pub(super) struct Row {
     pub(super) page: u32,
     pub(super) place: u64,
     pub(super) fingerprint: u64,
-    /// The class of the leader. The three fields before it also belong to the leader.
+    /// The class of the leader. The three fields before this one also belong to the leader.
     pub(super) class: Option<u32>,
 }
 
@@ -94,19 +95,20 @@ pub(super) struct Follower {
 /// The sketch of a page's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Sketched {
-    /// The number of the page among those whose texts are compared.
+    /// The number of the page among the pages whose texts are compared.
     pub(super) number: u32,
     pub(super) sketch: BitSketch,
 }
 
-/// A page whose text is compared, without the text; ordered by its number among those.
+/// A page whose text is compared, before its sketch is added; ordered by its number among such
+/// pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unread {
     pub(super) number: u32,
     pub(super) document: Document,
 }
 
-/// A page in order of rank, with the sketch of its text, if that is compared.
+/// A page in order of rank, with the sketch of its text, if the text is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Document {
     pub(super) rank: Rank,
@@ -117,9 +119,10 @@ pub(super) struct Document {
     pub(super) sketch: Option<BitSketch>,
 }
 
-/// Implements packing: appends fields, and reads them back in order.
+/// Implements packing of an item: appends the fields, and reads them back in order.
 macro_rules! packed {
-    // The bytes are written by hand and must be the sum of the fields'. Readers step by this length.
+    // The number of bytes is written by hand and must be the sum of the fields' bytes. Readers step
+    // by this length.
     ($item:ident, $bytes:expr, $($field:ident),+) => {
         impl Packed for $item {
             const BYTES: usize = $bytes;
@@ -224,7 +227,7 @@ impl Field for Rank {
 
 impl Field for Option<u32> {
     fn put(&self, out: &mut Vec<u8>) {
-        // Five bytes also for `None`: items are located by multiplication, so their length is
+        // `None` also takes five bytes: items are located by multiplication, so their length is
         // fixed.
         Field::put(&self.is_some(), out);
         Field::put(&self.unwrap_or(0), out);
@@ -249,7 +252,7 @@ impl Field for BitSketch {
 
 impl Field for Option<BitSketch> {
     fn put(&self, out: &mut Vec<u8>) {
-        // 65 bytes also for `None`, for the same reason.
+        // `None` also takes 65 bytes, because items have a fixed length.
         Field::put(&self.is_some(), out);
         Field::put(&self.unwrap_or_default(), out);
     }
@@ -260,7 +263,7 @@ impl Field for Option<BitSketch> {
     }
 }
 
-// A sketch is also an item by itself: `Texts` keeps a column of them.
+// A sketch is also an item by itself: `Texts` keeps a column of sketches.
 impl Packed for BitSketch {
     const BYTES: usize = BitSketch::BYTES;
 
@@ -287,7 +290,7 @@ impl Field for [u32; 3] {
     }
 }
 
-/// Implements packing of an item inside another one.
+/// Implements packing of an item inside another item.
 macro_rules! nested {
     // A nested item packs itself, so `Listed` has 12 + 32 + 41 bytes.
     ($item:ident) => {

@@ -1,21 +1,22 @@
 //! The choice of leaders. A node leads if it is near no leader that ranks before it. Every other
 //! node belongs to the nearest of the leaders that rank before it.
 //!
-//! Nodes are near each other if their fingerprints are within k bits and, if they have
-//! [texts](Texts), these resemble each other, too. They come in order of rank, in batches that are
-//! each several times as large as all before together. A batch takes three joins:
+//! Nodes are near each other if their fingerprints are within k bits and, if the nodes have
+//! [texts](Texts), their texts resemble each other, too. Nodes come in order of rank, in batches.
+//! Each batch is several times as large as all batches before it together. A batch takes three
+//! joins:
 //!
 //! 1. The leaders so far with the batch: a node near a leader does not lead.
-//! 2. The rest of the batch with itself: in order of rank, this determines the new leaders.
-//! 3. The new leaders with the nodes of the batch that have a leader: a new leader may be nearer,
-//!    and rank before them.
+//! 2. The rest of the batch with itself: this join determines the new leaders, in order of rank.
+//! 3. The new leaders with the nodes of the batch that have a leader: a new leader that ranks
+//!    before a node may be nearer than the node's leader.
 //!
 //! No two leaders are near each other, so the first and the third join find only useful pairs.
-//! Members never meet members, so a dense group around a leader costs one pair each, while a list
-//! of its pairs would grow with its square. Only the second join can meet a dense group. If it
-//! finds too many pairs, the batch is halved: then the leaders in the first half absorb the group.
-//! (If texts decide, a dense bucket of fingerprints whose texts are not similar costs a comparison
-//! of all its pairs, but no memory.)
+//! Members never meet members, so a dense group around a leader costs one pair for each member,
+//! while a list of all pairs in the group would grow with its square. Only the second join can meet
+//! a dense group. If it finds too many pairs, the batch is halved: then the leaders in the first
+//! half absorb the group. (If texts decide, a dense bucket of fingerprints whose texts are not
+//! similar costs a comparison of all its pairs, but no memory.)
 //!
 //! While batches grow, all joins together read about three times as many entries as there are
 //! nodes. If the memory allows no larger batches, each batch is joined with all leaders before it
@@ -36,10 +37,11 @@ use crate::sync::Mutex;
 const BATCH_MIN: usize = 4096;
 /// The size of the next batch relative to all nodes before it.
 const GROWTH: usize = 3;
-/// The least limit of pairs of a batch with itself. The limit is what fits into their memory; above
-/// it, the batch is halved.
+/// The minimum of the limit of pairs of a batch with itself. The limit is the number of pairs that
+/// fit into their memory; above it, the batch is halved.
 const PAIRS_MIN: usize = 1 << 18;
-/// Bytes of a pair while its list grows, of a node of a batch, and of a text with its data.
+/// The number of bytes of a pair while its list grows, of a node of a batch, and of a text with its
+/// data.
 const PAIR_BYTES: usize = 24;
 const NODE_BYTES: usize = 64;
 const TEXT_BYTES: usize = 40 + BitSketch::BYTES;
@@ -48,16 +50,16 @@ const TEXT_BYTES: usize = 40 + BitSketch::BYTES;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nodes<'n> {
     pub(super) fingerprints: &'n [u64],
-    /// The text of each node, or empty.
+    /// The text of each node, or empty if fingerprints alone decide.
     pub(super) texts: &'n [BitSketch],
 }
 
 impl<'n> Nodes<'n> {
-    /// The first nodes.
+    /// The first `count` nodes.
     #[expect(clippy::indexing_slicing, reason = "there are at least this many")]
     fn first(self, count: usize) -> Nodes<'n> {
         let Nodes { fingerprints, texts } = self;
-        // `texts` is empty where fingerprints alone decide.
+        // `texts` is empty if fingerprints alone decide.
         let texts = &texts[..count.min(texts.len())];
         Nodes { fingerprints: &fingerprints[..count], texts }
     }
@@ -71,7 +73,7 @@ pub(super) struct Belongs {
     /// The distance to the leader: the number of differing bits of the fingerprints, or of the text
     /// sketches, if there are texts.
     pub(super) apart: u16,
-    /// Whether the node is that leader.
+    /// Whether the node itself is the leader.
     pub(super) leads: bool,
 }
 
@@ -85,7 +87,7 @@ pub(super) struct Leaders {
     /// The texts of the leaders, if nodes have texts.
     texts: Option<Texts>,
     passed: usize,
-    /// The most nodes of the next batch, after a dense batch.
+    /// The maximum number of nodes in the next batch, set after a dense batch.
     batch_limit: usize,
 }
 
@@ -93,8 +95,9 @@ pub(super) struct Leaders {
 struct Crowded;
 
 impl Leaders {
-    /// Creates leaders within a distance, with five eighths of the memory: an eighth each for a
-    /// batch, its pairs and the fingerprints of leaders, and a quarter for the joins.
+    /// Creates an empty set of leaders of nodes within distance `k`. The set uses five eighths of
+    /// the memory: an eighth each for a batch, its pairs and the fingerprints of leaders, and a
+    /// quarter for the joins.
     pub(super) fn new(k: u32, work: &Workspace) -> Self {
         Leaders {
             k,
@@ -108,11 +111,12 @@ impl Leaders {
         }
     }
 
-    /// Creates leaders within a distance whose texts have at least this resemblance, with another
-    /// eighth of the memory.
+    /// Creates an empty set of leaders of nodes within distance `k` whose texts have at least the
+    /// given resemblance. The set uses another eighth of the memory.
     pub(super) fn of_texts(k: u32, resemblance: f64, work: &Workspace) -> Self {
         let leaders = Leaders::new(k, work);
-        // The same memory for a batch, whose nodes now hold a sketch as well.
+        // A batch takes the same memory as without texts, although its nodes now contain a sketch
+        // as well.
         let batch_max = leaders.batch_max * NODE_BYTES / (NODE_BYTES + TEXT_BYTES);
         let texts = Some(Texts::new(resemblance, work));
         Leaders { batch_max: batch_max.max(BATCH_MIN), texts, ..leaders }
@@ -123,13 +127,13 @@ impl Leaders {
         self.column.len()
     }
 
-    /// The number of nodes to pass next.
+    /// The number of nodes to pass to [`settle`](Leaders::settle) next.
     pub(super) fn wants(&self) -> usize {
         // `passed` is 0 at first, hence the minimum. `batch_limit` is set after a dense batch.
         (self.passed * GROWTH).clamp(BATCH_MIN, self.batch_max).min(self.batch_limit)
     }
 
-    /// Settles the first of the next nodes, and returns their leaders. It settles all nodes, unless
+    /// Settles the first of the given nodes, and returns their leaders. Settles all nodes, unless
     /// they are too dense.
     pub(super) fn settle(&mut self, nodes: Nodes<'_>, progress: &Progress) -> Result<Vec<Belongs>> {
         let all = nodes.fingerprints.len();
@@ -139,12 +143,12 @@ impl Leaders {
                 Ok(belongs) => {
                     self.passed += count;
                     // After a dense batch, batches start small again and double. Otherwise each
-                    // would fail at full size first.
+                    // batch would first fail at full size.
                     self.batch_limit =
                         if count < all { count } else { self.batch_limit.saturating_mul(2) };
                     return Ok(belongs);
                 }
-                // This ends: a batch of one node has no pairs, and so is never too dense.
+                // The loop ends: a batch of one node has no pairs, and so is never too dense.
                 Err(Crowded) => count = count.div_ceil(2),
             }
         }
@@ -157,18 +161,21 @@ impl Leaders {
         progress: &Progress,
     ) -> Result<Result<Vec<Belongs>, Crowded>> {
         let count = nodes.fingerprints.len();
-        // The nearest leader of each node so far, packed so that a lesser value is a better one.
+        // The nearest leader of each node so far, packed so that a nearer leader has a lesser
+        // value.
         let best: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(NONE)).collect();
         let before = self.column.len();
         self.join_with_leaders(nodes, &best, progress)?;
         let mut best: Vec<u64> = best.into_iter().map(AtomicU64::into_inner).collect();
-        // Near no older leader. Only these can lead, because all older leaders rank before the batch.
+        // The nodes near no older leader. Only these nodes can lead, because all older leaders rank
+        // before the batch.
         let free: Vec<usize> = (0..count).filter(|place| best[*place] == NONE).collect();
         let Ok(pairs) = self.pairs(nodes, &free, progress)? else { return Ok(Err(Crowded)) };
         let mut new = New::default();
         let mut pairs = &pairs[..];
-        // In order of rank: a node leads unless a new leader before it is near. `pairs` are sorted by
-        // the later node, so each node takes a prefix of what is left.
+        // The nodes come in order of rank: a node leads unless a new leader before it is near.
+        // `pairs` are sorted by the later node, so the pairs of each node are a prefix of the
+        // remaining pairs.
         for (number, &place) in free.iter().enumerate() {
             let own = pairs.iter().take_while(|near| near.node as usize == number).count();
             let (mine, rest) = pairs.split_at(own);
@@ -180,7 +187,7 @@ impl Leaders {
             // No new leader is near, so the node leads itself, at distance 0.
             best[place] = near.min().unwrap_or_else(|| packed(new.add(place, before), 0));
         }
-        // Before `append`: new leaders are numbered from the old length of the column.
+        // Must come before `append`: new leaders are numbered from the old length of the column.
         self.find_nearer(nodes, &new, &mut best, progress)?;
         self.column.append(new.places.iter().map(|place| nodes.fingerprints[*place]))?;
         if let Some(texts) = &mut self.texts {
@@ -193,7 +200,7 @@ impl Leaders {
         Ok(Ok(belongs.collect()))
     }
 
-    /// Whether nodes of a batch can be near others.
+    /// Whether nodes of a batch can be near other nodes.
     fn is_any_near(&self) -> bool {
         // With k = 0 and without texts, fingerprints are distinct:
         // every node leads, and no join is needed.
@@ -210,7 +217,7 @@ impl Leaders {
         }
     }
 
-    /// Finds the nearest leader so far for each node, by position.
+    /// Finds the nearest leader so far for each node, by the node's position.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     #[expect(clippy::cast_possible_truncation, reason = "a distance is at most 64")]
     fn join_with_leaders(
@@ -223,19 +230,19 @@ impl Leaders {
         if !self.is_any_near() || border == 0 || best.is_empty() {
             return Ok(());
         }
-        // A sink returns no error. It keeps one here and breaks the join.
+        // A sink returns no error. It stores an error in `failed` and breaks the join.
         let failed: Mutex<Option<Error>> = Mutex::default();
         let see = |pair: &Pair| -> Result<()> {
-            // Only pairs across the border come, and `left` is the lesser ordinal: a leader, then a
-            // node.
+            // Only pairs of a leader and a node come, and `left` is the lesser ordinal, which
+            // belongs to the leader.
             let node = (pair.right - border) as usize;
             let apart = match &self.texts {
                 None => Some(pair.distance as u16),
                 Some(texts) => texts.apart(&texts.of_leader(pair.left)?, &nodes.texts[node]),
             };
             if let Some(apart) = apart {
-                // Threads report pairs of one node in any order. The minimum is the same in all of
-                // them.
+                // Threads report pairs of one node in any order, and the minimum does not depend on
+                // the order.
                 best[node].fetch_min(packed(pair.left, apart), Ordering::Relaxed);
             }
             Ok(())
@@ -253,8 +260,9 @@ impl Leaders {
         failed.into_inner().map_or(Ok(()), Err)
     }
 
-    /// The near pairs among some nodes of a batch, by their numbers among these, the later node
-    /// first, sorted; an error if there are too many.
+    /// The near pairs among some nodes of a batch, sorted, the later node of each pair first. A
+    /// pair has the numbers of its nodes among these nodes. Returns an error if there are too many
+    /// pairs.
     #[expect(clippy::indexing_slicing, reason = "places of the nodes of the batch")]
     fn pairs(
         &self,
@@ -275,13 +283,13 @@ impl Leaders {
                 // Ordinals follow rank, so `right` is the later node.
                 Some(Near { node: pair.right, other: pair.left, apart })
             });
-            // Collected before the lock is taken: comparing texts is slow, and other threads wait
-            // for the lock.
+            // The pairs are collected before the lock is taken: comparing texts is slow, and other
+            // threads wait for the lock.
             let near: Vec<Near> = near.collect();
             let mut found = found.lock();
             found.extend(near);
-            // Other threads may add a few pairs after the break. The list is dropped then, so they
-            // do no harm.
+            // Other threads may add a few pairs after the break. The list is dropped then, so these
+            // pairs do no harm.
             if found.len() > self.pairs_max {
                 ControlFlow::Break(())
             } else {
@@ -310,12 +318,13 @@ impl Leaders {
         progress: &Progress,
     ) -> Result<()> {
         let before = self.column.len();
-        // Fingerprints without texts are distinct, so nothing is nearer than 1. Texts may be at 0.
+        // Fingerprints without texts are distinct, so their distance is at least 1. Texts may have
+        // distance 0.
         let nearest = u16::from(self.texts.is_none());
         let may_be_nearer = |place: &usize| {
             let (leader, apart) = unpacked(best[*place]);
-            // Free nodes were compared with all new leaders above. Only members of older leaders
-            // are left.
+            // Free nodes were compared with all new leaders above. Only nodes of older leaders
+            // remain to be compared.
             leader < before && apart > nearest
         };
         let members: Vec<usize> = (0..best.len()).filter(may_be_nearer).collect();
@@ -337,7 +346,8 @@ impl Leaders {
                     && let Some(apart) = self.apart(nodes, both, pair.distance)
                 {
                     let of = packed(before + pair.left, apart);
-                    // Starts from the older leader, which wins a tie because its number is less.
+                    // The search starts from the older leader, which wins a tie because its number
+                    // is less.
                     nearer[member].fetch_min(of, Ordering::Relaxed);
                 }
             }
@@ -354,10 +364,10 @@ impl Leaders {
     }
 }
 
-/// Two near nodes, by their numbers among some.
+/// Two near nodes, by their numbers among some nodes of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Near {
-    /// The later node.
+    /// The node of the pair that ranks later.
     node: u32,
     other: u32,
     apart: u16,
@@ -366,13 +376,13 @@ struct Near {
 /// The leaders of a batch.
 #[derive(Default)]
 struct New {
-    /// Their positions in the batch, in order.
+    /// The positions of the leaders in the batch, in order.
     places: Vec<usize>,
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a batch has fewer than 2^32 nodes")]
 impl New {
-    /// The number of the leader at this position, if it leads.
+    /// The number of the leader at a position; `None` if the node there does not lead.
     fn number_of(&self, place: usize, before: u32) -> Option<u32> {
         let number = self.places.binary_search(&place).ok()?;
         Some(before + number as u32)
@@ -385,11 +395,11 @@ impl New {
     }
 }
 
-/// No leader: greater than any other value.
+/// The value for no leader: greater than any other value.
 const NONE: u64 = u64::MAX;
 
-/// A leader with its distance: the least value is the nearest leader, and among equally near ones
-/// the first in rank.
+/// A leader with its distance as one number. The least number is the nearest leader, and among
+/// equally near leaders the first in rank.
 fn packed(leader: u32, apart: u16) -> u64 {
     u64::from(apart) << 32 | u64::from(leader)
 }
@@ -406,10 +416,11 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Creates an empty list with an eighth of the memory. Texts are near from this resemblance on.
+    /// Creates an empty list with an eighth of the memory. Texts are near if their resemblance is
+    /// at least `resemblance`.
     pub(super) fn new(resemblance: f64, work: &Workspace) -> Texts {
-        // `distance_at` turns the resemblance into a number of bits once, so a pair of texts costs
-        // popcounts.
+        // `distance_at` turns the resemblance into a number of bits once, so comparing a pair of
+        // texts costs only popcounts.
         let of_leaders = Column::new(work, work.part(8));
         Texts { apart_max: BitSketch::distance_at(resemblance), of_leaders }
     }

@@ -12,10 +12,10 @@ use crate::error::Result;
 use crate::page::{Rank, surt};
 use crate::query::in_force::{InForceFilter, InForcePage};
 
-/// The most searches for the cluster of one page.
+/// The maximum number of searches for the cluster of one page.
 const SEARCHES_MAX: usize = 1 << 12;
 
-/// The most pages of one search, and of all searches together.
+/// The maximum number of pages of one search, and of all searches together.
 const PAGES_MAX: usize = 1 << 14;
 const HELD_MAX: usize = 1 << 18;
 
@@ -39,10 +39,11 @@ const HELD_MAX: usize = 1 << 18;
 pub struct PageCluster {
     /// The cluster.
     pub cluster: Cluster,
-    /// Its pages: the leader first, then the others by distance and in SURT order.
+    /// The pages of the cluster: the leader first, then the other pages by distance and in SURT
+    /// order.
     pub pages: Vec<ClusteredPage>,
-    /// Whether the result equals that of [`Clustering::run`]. If not, the searches around the page
-    /// were cut short: it may have another leader, or other pages.
+    /// Whether the result equals the result of [`Clustering::run`]. If not, the searches around the
+    /// page were cut short: the page may have another leader, or the cluster may have other pages.
     pub complete: bool,
 }
 
@@ -50,10 +51,11 @@ impl PageCluster {
     /// Finds the cluster of a page, as [`Clustering::run`] would; `None` if `asked` does not select
     /// the page.
     ///
-    /// Whether a page leads depends on the near pages that rank before it, and whether those lead
-    /// on pages near them. So the cost is a search for each fingerprint examined, and reading the
-    /// heads of the pages found: usually a few, in a dense region thousands. It stops after 4,096
-    /// searches, or 262,144 pages, which are held in memory; then the result is not complete.
+    /// Whether a page leads depends on the near pages that rank before it, and whether those pages
+    /// lead depends on the pages near them. So the cost is a search for each fingerprint examined,
+    /// and reading the heads of the pages found: usually a few, in a dense region thousands. The
+    /// call stops after 4,096 searches, or 262,144 pages, which are kept in memory; in this case
+    /// the result is not complete.
     ///
     /// ```
     /// use simkeep::cluster::PageCluster;
@@ -75,7 +77,7 @@ impl PageCluster {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have, and those of
+    /// [`Error::Url`](crate::Error::Url) for a URL that no page can have, and the errors of
     /// [`Clustering::run`].
     pub fn of(snapshot: &Snapshot, asked: &Clustering, url: &str) -> Result<Option<PageCluster>> {
         snapshot.poison_on_bug(|| {
@@ -99,7 +101,7 @@ impl PageCluster {
     }
 }
 
-/// The position of a page among all: by rank, then in SURT order.
+/// The position of a page among all pages: by rank, then in SURT order.
 type Place = (Rank, Vec<u8>, String);
 
 /// The pages with one fingerprint, in order of rank.
@@ -112,7 +114,7 @@ struct Around<'a> {
     filter: &'a InForceFilter,
     k: u32,
     nodes: HashMap<u64, Pages>,
-    /// For each fingerprint that was searched for, the others near it.
+    /// For each fingerprint that was searched for, the fingerprints near it.
     near: HashMap<u64, Arc<[u64]>>,
     leads: HashMap<u64, bool>,
     /// The number of pages in the nodes.
@@ -142,16 +144,16 @@ impl Around<'_> {
         let found = self.snapshot.search(&query)?;
         self.complete &= found.complete;
         let mut near: Vec<u64> = Vec::new();
-        // Kept apart from `nodes` until the end. Otherwise the second page of a new fingerprint
-        // would be taken for a known one and left out.
+        // The pages are kept apart from `nodes` until the end. Otherwise the second page of a new
+        // fingerprint would look like a page of a known fingerprint and be left out.
         let mut new: HashMap<u64, Pages> = HashMap::new();
         for page in found.near {
             if !self.nodes.contains_key(&page.fingerprint) {
                 let taken = self.filter.page(self.snapshot, &page.url)?;
                 let taken = taken.filter(|taken| taken.fingerprint == page.fingerprint);
                 let Some(taken) = taken else {
-                    // The search and the filter disagree on the version that counts. The answer is
-                    // not complete then.
+                    // The search and the filter disagree on the version in force, so the answer is
+                    // not complete.
                     self.complete = false;
                     continue;
                 };
@@ -166,7 +168,7 @@ impl Around<'_> {
         }
         near.sort_unstable();
         near.dedup();
-        // The search also finds the pages of the fingerprint itself. They are not near neighbours.
+        // The search also finds the pages of the fingerprint itself, which is not a neighbour.
         near.retain(|other| *other != fingerprint);
         let near: Arc<[u64]> = near.into();
         self.near.insert(fingerprint, Arc::clone(&near));
@@ -178,13 +180,14 @@ impl Around<'_> {
         (self.asked.rank(taken), surt::key_of(&taken.url), taken.url.clone())
     }
 
-    /// Adds the requested page to the pages found, in case the search was cut before it.
+    /// Adds the requested page to the pages found, in case the search was cut before it found the
+    /// page.
     fn hold(&mut self, own: InForcePage) {
         let place = self.place_of(&own);
         let pages = self.nodes.entry(own.fingerprint).or_default();
         if pages.iter().all(|(_, taken)| taken.url != own.url) {
             self.complete = false;
-            // Pages of a node are in order, because the first of them determines the node's
+            // The pages of a node are in order, because the first page determines the node's
             // position.
             let at = pages.partition_point(|(other, _)| *other < place);
             pages.insert(at, (place, own));
@@ -211,7 +214,7 @@ impl Around<'_> {
 
     /// Whether a node leads: no leader is near it and ranks before it.
     fn leads(&mut self, fingerprint: u64) -> Result<bool> {
-        // A stack of its own instead of recursion: a chain of nodes can be thousands long.
+        // An explicit stack replaces recursion: a chain of nodes can be thousands long.
         let mut stack = vec![fingerprint];
         while let Some(node) = stack.last().copied() {
             if self.leads.contains_key(&node) {
@@ -242,8 +245,8 @@ impl Around<'_> {
                 continue;
             }
             let distance = (other ^ fingerprint).count_ones();
-            // As in a full clustering: the nearest leader, and of equally near ones the first in
-            // rank.
+            // As in a full clustering, the nearest leader is chosen, and among equally near leaders
+            // the first in rank.
             let is_nearer = match nearest {
                 None => true,
                 Some((least, of)) if distance == least => self.place(other)? < self.place(of)?,
@@ -263,7 +266,7 @@ impl Around<'_> {
         self.near(fingerprint)?;
         self.hold(own);
         let leader = self.leader(fingerprint)?;
-        // Members are within k of their leader, so its neighbours are all that can belong to it.
+        // Members are within k of their leader, so only its neighbours can belong to it.
         let mut members = vec![leader];
         for other in self.near(leader)?.iter() {
             if self.leader(*other)? == leader {
@@ -271,13 +274,14 @@ impl Around<'_> {
             }
         }
         if !members.contains(&fingerprint) {
-            // A search that was cut may miss the requested page. It is always part of the answer.
+            // A search that was cut may miss the requested page, which is always part of the
+            // answer.
             members.push(fingerprint);
         }
         self.cluster_of(leader, &members)
     }
 
-    /// Builds the cluster of a leading node from its members, including itself.
+    /// Builds the cluster of a leading node from its members, including the leader.
     fn cluster_of(&self, leader: u64, members: &[u64]) -> Result<PageCluster> {
         let (of, _) =
             self.nodes.get(&leader).and_then(|pages| pages.split_first()).or_bug("it leads")?;
@@ -287,7 +291,8 @@ impl Around<'_> {
         for node in members {
             for ((_, key, url), taken) in self.nodes.get(node).into_iter().flatten() {
                 let distance = (node ^ leader).count_ones();
-                // `false` sorts first: the leader, then the others by distance and in SURT order.
+                // `false` sorts first: the leader, then the other pages by distance and in SURT
+                // order.
                 pages.push(((*leads != **url, distance, key, url), *node, taken.class));
             }
         }

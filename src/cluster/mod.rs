@@ -1,7 +1,7 @@
 //! Clusters: pages with nearly the same content, and the page that represents them.
 //!
-//! A clustering depends only on a snapshot, rules and a distance. It is not stored: histories are,
-//! so the clusters of any past time can be computed later.
+//! A clustering depends only on a snapshot, rules and a distance. Clusters are not stored.
+//! Histories are stored, so the clusters of any past time can be computed later.
 //!
 //! A [`Clustering`] selects the pages, the distance and the rules. Its [result](Clustering::run),
 //! [`Clusters`], iterates over [clusters](Cluster) and [pages](ClusteredPage) in several orders. A

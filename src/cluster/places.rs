@@ -6,10 +6,10 @@ use crate::bug::{Bug, OrBug, ensure};
 
 /// The location of a page in a snapshot, as returned by a lookup of its URL.
 ///
-/// [`Candidates`](super::Candidates) are identified by it, and [`Dropped`](super::Dropped) can be
-/// queried by it, if both are of one snapshot. So a program that reads all documents twice looks up
-/// each URL once, and keeps 8 bytes for each in between. A location is meaningless in
-/// another snapshot.
+/// A location identifies a page for [`Candidates`](super::Candidates) and for
+/// [`Dropped`](super::Dropped), if both are of one snapshot. So a program that reads all documents
+/// twice looks up each URL once, and keeps 8 bytes for each URL between the two passes. A location
+/// is meaningless in another snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageLocation(pub(super) u64);
 
@@ -19,21 +19,21 @@ impl PageLocation {
         self.0
     }
 
-    /// Converts the result of [`to_bits`](PageLocation::to_bits) back. Any other bits give a location
+    /// Converts the result of [`to_bits`](PageLocation::to_bits) back. Other bits give a location
     /// without a page, which is no candidate and not dropped.
     pub fn from_bits(bits: u64) -> PageLocation {
         PageLocation(bits)
     }
 }
 
-/// The number of bits with a common count.
+/// The number of bits in a block, which has one count.
 const BLOCK_BITS: u32 = 512;
 const BLOCK_WORDS: usize = (BLOCK_BITS / u64::BITS) as usize;
 
 /// A set of pages, numbered in order of location.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// By component, then by the numbers of pages.
+    /// The pages of each component, by the number of the component.
     parts: BTreeMap<u32, ComponentBits>,
     len: u32,
     last: Option<u64>,
@@ -66,26 +66,28 @@ impl Places {
 /// A bit for each page of a component.
 #[derive(Debug, Default)]
 struct ComponentBits {
-    // A bit vector with rank: a count of 32 bits for each block of 512 adds a sixteenth.
+    // This is a bit vector with rank: a count of 32 bits for each block of 512 bits adds a
+    // sixteenth.
     words: Vec<u64>,
     /// The number of pages before each block.
     before: Vec<u32>,
 }
 
-/// The component of a location, and the page in it.
+/// The component of a location, and the number of the page in the component.
 #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
 fn halves(place: u64) -> (u32, u32) {
-    // `PageLocation::to_bits` has the component on top, so locations are in order by component and
-    // page.
+    // `PageLocation::to_bits` puts the component into the upper half, so locations are in order by
+    // component and page.
     ((place >> 32) as u32, place as u32)
 }
 
 impl ComponentBits {
-    /// Sets the bit of a page after all others, with the number of pages before it.
+    /// Sets the bit of a page after all other pages. `before` is the number of pages before it.
     fn set(&mut self, page: u32, before: u32) -> Result<(), Bug> {
         let block = (page / BLOCK_BITS) as usize;
         if self.before.len() <= block {
-            // Blocks that are skipped have no pages, so they get the same count as this one.
+            // Blocks that are skipped have no pages, so they get the same count as the block of
+            // this page.
             self.before.resize(block + 1, before);
             self.words.resize((block + 1) * BLOCK_WORDS, 0);
         }
@@ -102,8 +104,8 @@ impl ComponentBits {
             return None;
         }
         let block = at / BLOCK_WORDS;
-        // The words of the block before this one, then the bits below this one: at most eight
-        // popcounts.
+        // Counts the words of the block before this word, then the bits below this bit: at most
+        // eight popcounts.
         let within = self.words.get(block * BLOCK_WORDS..at)?.iter().map(|word| word.count_ones());
         Some(self.before.get(block)? + within.sum::<u32>() + (word & (bit - 1)).count_ones())
     }

@@ -18,17 +18,17 @@ const BEFORE_URL: u8 = 0;
 pub struct RankedPage {
     /// The page.
     pub url: String,
-    /// Its fingerprint, with reserved bits set to 0.
+    /// The fingerprint of the page, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// Its current class; `None` if it has none.
+    /// The current class of the page; `None` if it has no class.
     pub class: Option<u32>,
-    /// The rank as bytes: the lesser bytes rank first, across stores. They contain the input of the
-    /// rules, then the SURT key, then the URL.
+    /// The rank as bytes: lesser bytes rank first, across stores. The bytes contain the input of
+    /// the rules, then the SURT key, then the URL.
     pub rank: Vec<u8>,
 }
 
-/// An iterator over the selected pages, in SURT order, from [`RankedPages::of`]. It ends after an
-/// error.
+/// An iterator over the selected pages, in SURT order, from [`RankedPages::of`]. The iterator ends
+/// after an error.
 pub struct RankedPages {
     snapshot: Snapshot,
     asked: Clustering,
@@ -54,7 +54,7 @@ impl RankedPages {
     /// }
     /// let pages = RankedPages::of(&store.snapshot(), &Clustering::within(3))?;
     /// let mut pages = pages.collect::<simkeep::Result<Vec<_>>>()?;
-    /// // The first that was seen ranks first.
+    /// // The page that was seen first ranks first.
     /// pages.sort_by(|one, other| one.rank.cmp(&other.rank));
     /// assert_eq!(pages[0].url, "https://example.com/b");
     /// # Ok(())
@@ -63,8 +63,8 @@ impl RankedPages {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for such an epoch; an item is
-    /// [`Error::Corrupt`] if the data it reads is damaged.
+    /// [`Error::EndedEpoch`] or [`Error::UnknownEpoch`] for an ended or unknown epoch; an item is
+    /// [`Error::Corrupt`] if its data is damaged.
     pub fn of(snapshot: &Snapshot, asked: &Clustering) -> Result<RankedPages> {
         let pages = snapshot.poison_on_bug(|| Ok(asked.filter(snapshot)?.pages(snapshot)))?;
         Ok(RankedPages { snapshot: snapshot.clone(), asked: asked.clone(), pages })
@@ -83,7 +83,8 @@ impl Iterator for RankedPages {
             // The rank is big-endian and of fixed length, so bytes compare as ranks do.
             let mut bytes = rank.to_bytes().to_vec();
             bytes.extend_from_slice(pages.key());
-            // Ends the key: a key that is a prefix of another one sorts first, whatever its URL.
+            // Ends the key, so that a key that is a prefix of another key sorts first, whatever its
+            // URL.
             bytes.push(BEFORE_URL);
             bytes.extend_from_slice(taken.url.as_bytes());
             let (fingerprint, class) = (taken.fingerprint, taken.class);

@@ -11,7 +11,7 @@ use crate::sort::Workspace;
 /// Nodes, and the sketches of their texts if texts decide.
 type Given<'g> = (&'g [u64], Option<&'g [BitSketch]>);
 
-/// The resemblance from which texts count as near; sketches show it as 51 differing bits.
+/// The minimum resemblance of near texts; their sketches differ in at most 51 bits.
 const RESEMBLANCE: f64 = 0.8;
 
 /// The expected leader of each node and its distance, by a plain loop.
@@ -35,7 +35,7 @@ fn naive((nodes, texts): Given<'_>, k: u32) -> Vec<(usize, u32)> {
     belongs
 }
 
-/// The pairs of the joins, batch by batch.
+/// The leader of each node and its distance, by [`Leaders`], batch by batch.
 fn found((nodes, texts): Given<'_>, k: u32, memory_bytes: usize) -> Vec<(usize, u32)> {
     let dir = tempfile::tempdir().unwrap();
     let work = Workspace::new(Some(dir.path().to_owned()), memory_bytes);
@@ -75,7 +75,7 @@ fn check_given(given: Given<'_>, k: u32, memory_bytes: usize) {
     );
 }
 
-/// Sketches of texts, most of them a few bits from one of a few.
+/// Makes sketches of texts, most of which differ in a few bits from one of `centres` sketches.
 fn sketches(n: usize, centres: u64, bits: u64, seed: u64) -> Vec<BitSketch> {
     let mut state = seed;
     let mut random = || {
@@ -99,7 +99,8 @@ fn sketches(n: usize, centres: u64, bits: u64, seed: u64) -> Vec<BitSketch> {
     (0..n).map(sketch).collect()
 }
 
-/// Distinct fingerprints in random order, most of them a few bits from one of a few.
+/// Makes distinct fingerprints in random order, most of which differ in a few bits from one of
+/// `centres` fingerprints.
 fn crowded(n: usize, centres: usize, bits: u32, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let mut random = || {
@@ -144,7 +145,7 @@ proptest! {
         centres in (1usize..40, 1u64..60),
         bits in (0u32..8, 0u64..60),
         k in prop_oneof![0u32..12, 12u32..=64],
-        // All of equal fingerprints, too.
+        // With mask 0, all fingerprints are equal.
         mask in prop_oneof![Just(u64::MAX), Just(0), Just(0xff), Just(0xffff)],
         seed: u64,
     ) {
@@ -175,7 +176,7 @@ fn many_batches_match_one_batch() {
 
 #[test]
 fn dense_cluster_is_split_until_leaders_absorb_it() {
-    // Repeatedly more pairs than one batch.
+    // These nodes repeatedly have more pairs than one batch allows.
     check(&crowded(20_000, 3, 10, 1), 6, 64 << 20);
     check(&crowded(20_000, 1, 4, 2), 8, 64 << 20);
     check(&crowded(5_000, 50, 9, 3), 64, 64 << 20);
@@ -183,7 +184,8 @@ fn dense_cluster_is_split_until_leaders_absorb_it() {
 
 #[test]
 fn chain_of_small_steps_is_not_one_cluster() {
-    // Each is one bit from the previous one; in this order, the first of each k + 1 leads the others.
+    // Each node is one bit from the previous node. In this order, the first of each k + 1 nodes
+    // leads the other nodes.
     let mut nodes = vec![0_u64];
     let mut state = 1_u64;
     let mut seen: std::collections::HashSet<u64> = nodes.iter().copied().collect();
