@@ -3,7 +3,7 @@
 use super::table::Table;
 use crate::fingerprint::Frequencies;
 
-/// How differently two tables weigh features of the same pages.
+/// The difference between the weights that two tables give to features of the same pages.
 ///
 /// ```
 /// # use simkeep::df::{Comparison, Counter};
@@ -21,11 +21,11 @@ use crate::fingerprint::Frequencies;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Features in both tables.
+    /// The number of features in both tables.
     pub common: u64,
-    /// Features in the first table only.
+    /// The number of features in the first table only.
     pub first_only: u64,
-    /// Features in the second table only.
+    /// The number of features in the second table only.
     pub second_only: u64,
     /// The share of the first table's counts (one feature in one document) whose features are in
     /// the second table as well, from 0 to 1.
@@ -33,15 +33,15 @@ pub struct Comparison {
     /// The mean difference between the two idf values of a feature, ln(1 + N/df), over the counts
     /// of the first table.
     pub difference: f64,
-    /// The mean idf of a feature in the first table, over the same counts.
+    /// The mean idf of a feature in the first table, over the counts of the first table.
     pub idf: f64,
 }
 
 impl Comparison {
-    /// Compares two tables. Reads both once.
+    /// Compares two tables. Reads both tables once.
     ///
     /// To decide whether a table suits other pages, compare fingerprints of those pages under both
-    /// tables. This comparison explains why they differ.
+    /// tables. This comparison explains why the fingerprints differ.
     pub fn of(first: &Table, second: &Table) -> Comparison {
         let idf =
             |table: &Table, df: u32| (1.0 + table.documents() as f64 / f64::from(df.max(1))).ln();

@@ -14,34 +14,34 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{FeatureSet, Recipe};
 use crate::sort::{Packed, Sorted, Sorter};
 
-/// Memory for a counted feature in bytes: hash and count, in a table that may be half empty, while
-/// the half as large table from which it grew still exists.
+/// The memory for a counted feature in bytes: its hash and its count. The hash table may be half
+/// empty, and while it grows, the previous table of half its size still exists.
 const BYTES_PER_FEATURE: usize = 58;
 
-/// The number of features that are counted in memory under any setting.
+/// The minimum number of features that are counted in memory under any setting.
 const FEATURES_MIN: usize = 1 << 10;
 
 /// Counts how many documents have each feature.
 ///
-/// Counts that exceed the memory are sorted into a scratch file next to the new table, 12 bytes for
-/// each feature since the last time, and merged at the end.
+/// Counts that exceed the memory are sorted into a scratch file next to the new table, and merged
+/// at the end. Each time, the file grows by 12 bytes for each feature counted since the last time.
 ///
 /// See the [module](super) for an example.
 pub struct Counter {
     counts: Counts,
-    /// The new table. Dropped after the scratch file, whose name derives from it.
+    /// The new table. It is dropped after the scratch file, whose name derives from it.
     file: NewFile,
     to: Destination,
     name: String,
     features: FeatureSet,
-    /// Why counting failed. Lost counts cannot be recovered.
+    /// The reason why counting failed. Lost counts cannot be recovered.
     failed: Option<Error>,
 }
 
 /// The counts so far.
 struct Counts {
     documents: u64,
-    /// Count of each feature since memory was last full.
+    /// The count of each feature since memory was last full.
     counts: HashMap<u64, u32>,
     counts_max: usize,
     sorter: Sorter<Term>,
@@ -55,7 +55,7 @@ impl fmt::Debug for Counter {
     }
 }
 
-/// A feature, and the number of documents with it in one run.
+/// A feature, and the number of documents with the feature in one run.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Term {
     hash: u64,
@@ -82,19 +82,19 @@ impl Packed for Term {
 }
 
 impl Counter {
-    /// Counts the features of this recipe, for a table in the file `path`.
+    /// Creates a counter of the features of a recipe, for a table in the file `path`.
     ///
     /// Takes about `memory_bytes`, plus about 16 bytes for each feature of the largest document.
     /// Creates a file next to `path`, with a number in its name, so that an unwritable location
     /// fails before anything is counted.
     ///
-    /// A killed process leaves files named `path` with a number and `.new` or `.tmp`. They can be
-    /// ignored; the next counter for this path removes them.
+    /// A killed process leaves files named `path` with a number and `.new` or `.tmp`. These files
+    /// can be ignored; the next counter for this path removes them.
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyExists`] if `path` exists and is not a table, [`Error::Io`] if no file can be
-    /// created there.
+    /// [`Error::AlreadyExists`] if `path` exists and is not a table, [`Error::Io`] if no file can
+    /// be created in the directory of `path`.
     pub fn new(recipe: &Recipe, path: impl AsRef<Path>, memory_bytes: usize) -> Result<Counter> {
         Counter::at(Destination::file(path.as_ref())?, recipe, memory_bytes)
     }
@@ -137,12 +137,12 @@ impl Counter {
     }
 
     /// Counts a document by its distinct features, in any order, as [`FeatureSet::of_text`] returns
-    /// them for the recipe of this counter. Use it to extract the features of documents on many
-    /// threads.
+    /// them for the recipe of this counter. Use this method to extract the features of documents on
+    /// many threads.
     ///
     /// # Errors
     ///
-    /// Those of [`add`](Counter::add).
+    /// The errors of [`add`](Counter::add).
     pub fn add_features(&mut self, features: &[u64]) -> Result<()> {
         let Counter { to, counts, failed, .. } = self;
         add(to, counts, failed, features)
@@ -151,8 +151,8 @@ impl Counter {
     /// Writes the table and opens it. Leaves out features of fewer than `least` documents: most
     /// rare features occur in only one document, and their frequencies are not useful.
     ///
-    /// An existing table is replaced atomically: after a crash there is the old table or the new
-    /// one. Costs one pass over the counts, and one over the table.
+    /// An existing table is replaced atomically: after a crash the path has the old table or the
+    /// new table. Costs one pass over the counts, and one over the table.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ fn add(
 
 impl Counts {
     fn add(&mut self, features: &[u64]) -> Result<()> {
-        // Keeps the count of every feature within a `u32`.
+        // The limit keeps the count of every feature within a `u32`.
         if self.documents >= u64::from(u32::MAX) {
             return Err(too_many_documents());
         }

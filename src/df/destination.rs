@@ -9,39 +9,40 @@ use super::frame::{HEAD_BYTES, is_head};
 use crate::disk::{Access, Disk, Lock, LockGuard, Locked, Name, NewFile, RealDisk};
 use crate::error::{Error, Result};
 
-/// Where a table is written and then read: a file with its own name, or a number on a disk.
+/// The location where a table is written and then read: a file with its own name, or a number on a
+/// disk.
 pub(super) struct Destination {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) number: u64,
     /// The disk that maps numbers to names, for a file with its own name.
     named: Option<RealDisk>,
-    /// A lock on the `.new` file, held while a table is being made here.
+    /// A lock on the `.new` file, held while a table is being made at this destination.
     making: Option<Box<dyn LockGuard>>,
 }
 
-/// A random number. It keeps a scratch file from having the name of an existing file, or of one
-/// that another process makes for the same table at the same time.
+/// Returns a random number. The number keeps the name of a scratch file different from the name of
+/// an existing file, and of a file that another process makes for the same table at the same time.
 fn drawn() -> u64 {
     RandomState::new().hash_one(())
 }
 
 impl Destination {
-    /// The table with this number on a disk.
+    /// Creates the destination for the table with a number on a disk.
     #[cfg(test)]
     pub(super) fn numbered(disk: Arc<dyn Disk>, number: u64) -> Destination {
         Destination { disk, number, named: None, making: None }
     }
 
-    /// Creates the destination for this file.
+    /// Creates the destination for the file `path`.
     pub(super) fn file(path: &Path) -> Result<Destination> {
         let disk = RealDisk::of_table(path).map_err(|e| Error::io("use", path.display(), e))?;
         let (number, named) = (drawn(), Some(disk.clone()));
         Ok(Destination { disk: Arc::new(disk), number, named, making: None })
     }
 
-    /// Starts a table, after checking that it can be finished: that its name does not belong to
-    /// something that must not be replaced. Removes leftovers of killed processes for tables with
-    /// this name.
+    /// Starts a table, after checking that its name does not belong to something that must not be
+    /// replaced, so that the table can be finished. Removes leftovers of killed processes for
+    /// tables with this name.
     pub(super) fn begin(&mut self) -> Result<NewFile> {
         self.check()?;
         if self.named.is_none() {
@@ -53,7 +54,7 @@ impl Destination {
             if self.hold()? {
                 return Ok(file);
             }
-            // Another process removed it as a leftover before it was locked.
+            // Another process removed the file as a leftover before it was locked.
             self.number = drawn();
         }
     }
@@ -63,7 +64,7 @@ impl Destination {
             .map_err(|e| self.error(e.into()))
     }
 
-    /// Locks the new file, so that nobody removes it. Returns whether it still exists.
+    /// Locks the new file, so that nobody removes it. Returns whether the file still exists.
     fn hold(&mut self) -> Result<bool> {
         let name = Name::DfNew(self.number);
         let locked = self.disk.lock(name, Lock::Exclusive);
@@ -75,9 +76,9 @@ impl Destination {
         Ok(self.disk.open(name, Access::Read).is_ok())
     }
 
-    /// Removes leftovers of killed processes next to this file. A process keeps its `.new` until it
-    /// has removed its scratch file, and holds a lock on it as long as it lives. Files that cannot
-    /// be removed are left to the next counter.
+    /// Removes leftovers of killed processes next to the destination. A process keeps its `.new`
+    /// file until it has removed its scratch file, and holds a lock on the `.new` file as long as
+    /// it lives. Files that cannot be removed are left to the next counter.
     fn remove_left(&self) {
         let Some(disk) = &self.named else { return };
         for (number, parts) in disk.left_of_tables().unwrap_or_default() {
@@ -106,8 +107,8 @@ impl Destination {
         }
     }
 
-    /// Checks that a table may be written here: the name is free, or belongs to another table that
-    /// is not part of a store.
+    /// Checks that a table may be written to the destination: the name is free, or belongs to
+    /// another table that is not part of a store.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl Destination {
         }
     }
 
-    /// An error with the name of the file as its user knows it.
+    /// Returns an error with the path of the file instead of its name on the disk.
     pub(super) fn error(&self, error: Error) -> Error {
         let Some(disk) = &self.named else { return error };
         let number = self.number;

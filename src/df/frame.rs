@@ -9,7 +9,7 @@ pub(super) const VERSION: u32 = 1;
 const HEAD_MAGIC: [u8; 8] = *b"simkdf\0\0";
 const TRAILER_MAGIC: [u8; 8] = *b"simkdfe\0";
 
-/// Bytes of the head; the entries begin after it.
+/// The length of the head in bytes; the entries begin after the head.
 pub(super) const HEAD_BYTES: usize = 64;
 /// Bytes of the trailer at the end of the file.
 pub(super) const TRAILER_BYTES: usize = 320;
@@ -19,21 +19,21 @@ pub(super) const SUM_BYTES: usize = 8;
 pub(super) const ENTRY_BYTES: usize = 12;
 /// Bytes of a directory slot.
 pub(super) const START_BYTES: usize = 4;
-/// The most leading hash bits that the directory uses.
+/// The maximum number of leading hash bits that the directory uses.
 pub(super) const BITS_MAX: u32 = 24;
-/// The most bytes of the features' name.
+/// The maximum length of the features' name in bytes.
 const FEATURES_MAX: usize = 256;
 
 /// The numbers that describe a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// Counted documents.
+    /// The number of counted documents.
     pub(super) documents: u64,
-    /// Entries.
+    /// The number of entries.
     pub(super) terms: u64,
-    /// Terms that were left out as rare.
+    /// The number of terms that were left out as rare.
     pub(super) left_out: u64,
-    /// The least number of documents of a term; rarer terms were left out.
+    /// The minimum number of documents of a term; rarer terms were left out.
     pub(super) least: u32,
     /// The number of leading hash bits that the directory uses.
     pub(super) bits: u32,
@@ -41,18 +41,18 @@ pub(super) struct Frame {
     pub(super) features: String,
 }
 
-/// What is wrong, and at which byte.
+/// A flaw of a file. `Damage` states the byte.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// The file is something else.
+    /// The file is not a table.
     Foreign(&'static str),
-    /// A version that this build does not know.
+    /// The file has a version that this build cannot read.
     Version(u32),
-    /// Damage.
+    /// The file is damaged at this byte.
     Damage(u64, &'static str),
 }
 
-/// The head of every table.
+/// Encodes the head of every table.
 pub(super) fn head() -> [u8; HEAD_BYTES] {
     head_of(VERSION, 0)
 }
@@ -66,13 +66,13 @@ fn head_of(version: u32, rest: u8) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// The leading `bits` of a hash, at most [`BITS_MAX`]: its slot in the directory.
+/// The leading `bits` of a hash, at most [`BITS_MAX`]: the slot of the hash in the directory.
 #[expect(clippy::cast_possible_truncation, reason = "24 bits at most")]
 pub(super) fn leading(hash: u64, bits: u32) -> usize {
     hash.unbounded_shr(u64::BITS - bits) as usize
 }
 
-/// Whether a file with this start is a table, of any version, damaged or not.
+/// Whether a file that starts with these bytes is a table, of any version, damaged or not.
 pub(super) fn is_head(bytes: &[u8]) -> bool {
     bytes.starts_with(&HEAD_MAGIC)
 }
@@ -135,7 +135,7 @@ impl Frame {
         out
     }
 
-    /// Parses the trailer of a file of `file_len` bytes.
+    /// Parses the trailer of a file whose length is `file_len` bytes.
     pub(super) fn parse(trailer: &[u8], file_len: u64) -> Result<Frame, Flaw> {
         let at = file_len.saturating_sub(TRAILER_BYTES as u64);
         let damage = |what| Flaw::Damage(at, what);
@@ -151,7 +151,7 @@ impl Frame {
             Some(Frame { documents, terms, left_out, least, bits, features })
         };
         let frame = read().ok_or_else(|| damage("the trailer is not readable"))?;
-        // Checked before any number is multiplied.
+        // The numbers are checked before any number is multiplied.
         let most = u64::from(u32::MAX);
         if frame.terms >= most || frame.documents > most || frame.bits > BITS_MAX {
             return Err(damage("the numbers in the trailer are impossible"));
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn invalid_head_is_distinguished_from_a_newer_one() {
         assert_eq!(parse_head(&head()), Ok(()));
-        // Whatever a later version has there.
+        // A later version may have any bytes in the rest of the head.
         assert_eq!(parse_head(&head_of(2, 9)), Err(Flaw::Version(2)));
         assert!(matches!(parse_head(&head_of(1, 9)), Err(Flaw::Damage(12, _))));
         assert!(matches!(parse_head(b"some text"), Err(Flaw::Foreign(_))));

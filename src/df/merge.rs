@@ -13,8 +13,8 @@ use crate::sort::Tournament;
 
 /// Adds up several tables into one, in the file `path`, and opens it.
 ///
-/// Leaves out features of fewer than `least` documents. With a single table as input, it makes a
-/// copy with fewer rare features. An existing table is replaced atomically.
+/// Leaves out features of fewer than `least` documents. With a single table as input, the result is
+/// a copy with fewer rare features. An existing table is replaced atomically.
 ///
 /// Costs one pass over all tables, a megabyte of memory, and one byte for each feature, up to 64
 /// MiB.
@@ -29,9 +29,10 @@ use crate::sort::Tournament;
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] without any table, for the same table twice, for tables of different
-/// features, and for tables that left out features which `least` includes, because their sum is
-/// unknown. [`Error::Limit`] for more documents than a table can count. [`Error::AlreadyExists`] if
-/// `path` exists and is not a table, [`Error::Io`] if the file cannot be written.
+/// features, and for tables that left out features which `least` includes, because the sum of their
+/// counts is unknown. [`Error::Limit`] for more documents than a table can count.
+/// [`Error::AlreadyExists`] if `path` exists and is not a table, [`Error::Io`] if the file cannot
+/// be written.
 pub fn merge(tables: &[Table], path: impl AsRef<Path>, least: u32) -> Result<Table> {
     merge_into(Destination::file(path.as_ref())?, tables, least)
 }
@@ -42,7 +43,7 @@ pub(super) fn merge_into(mut to: Destination, tables: &[Table], least: u32) -> R
     merged.and_then(|()| Table::open_on(&*to.disk, to.number)).map_err(|e| to.error(e))
 }
 
-/// The frame of the table before it is written.
+/// The frame of the merged table before the table is written.
 fn frame_of(tables: &[Table], least: u32) -> Result<Frame> {
     let refused = |what: String| Err(Error::InvalidArgument(what));
     let Some(first) = tables.first() else { return refused("name a table to merge".into()) };

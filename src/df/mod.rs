@@ -1,14 +1,15 @@
 //! Frozen tables of document frequencies: the number of documents that have each feature.
 //!
-//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, and
-//! others [leave out](crate::fingerprint::Recipe::leave_out) common features. Both need to know the
-//! number of documents with a feature. These numbers must not change as long as fingerprints made
-//! with them are in use. So a [`Table`] is an immutable file. It is checked completely when it is
-//! opened, read through a memory map, and identified by its [checksum](Table::id).
+//! Recipes with a [rarity](crate::fingerprint::Rarity) weigh a feature by how rare it is, and other
+//! recipes [leave out](crate::fingerprint::Recipe::leave_out) common features. Both kinds of
+//! recipes need the number of documents with a feature. These numbers must not change as long as
+//! fingerprints made with them are in use. So a [`Table`] is an immutable file. The table is
+//! checked completely when it is opened, read through a memory map, and identified by its
+//! [checksum](Table::id).
 //!
-//! Count a table from your own pages. A table of other pages does harm, because their rare features
-//! may be common in yours. A [`Counter`] takes any number of documents in bounded memory, and
-//! [`merge`] adds up several tables, such as those of many machines.
+//! Count a table from your own pages. A table of other pages does harm, because features that are
+//! rare in those pages may be common in yours. A [`Counter`] counts any number of documents in
+//! bounded memory, and [`merge`] adds up several tables, such as the tables of many machines.
 //!
 //! ```
 //! use simkeep::df::{Counter, Table};

@@ -20,23 +20,23 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{FingerprintError, Frequencies};
 use crate::layout::{in_memory, le_u64};
 
-/// Bytes to read and sum at a time.
+/// The number of bytes to read and sum at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// Hashes that are looked up concurrently, so that their memory accesses overlap.
+/// The number of hashes that are looked up concurrently, so that their memory accesses overlap.
 const SIDE_BY_SIDE: usize = 16;
 
-/// Attempts to open a table that is being replaced.
+/// The maximum number of attempts to open a table that is being replaced.
 const ATTEMPTS: usize = 100;
 
-/// A slot with more entries is searched by bisection, not linearly.
+/// The maximum number of entries that are searched linearly, after bisection.
 const WALKED_MAX: usize = 8;
 
 /// A frozen table of document frequencies: a file, read as a map.
 ///
-/// The file has twelve bytes for each term and one for the directory. It takes no memory except for
-/// the system's page cache. A lookup touches two cache lines; batched lookups overlap their memory
-/// accesses.
+/// The file has twelve bytes for each term and one byte for the directory. The table takes no
+/// memory except for the system's page cache. A lookup touches two cache lines; batched lookups
+/// overlap their memory accesses.
 ///
 /// ```no_run
 /// use simkeep::{df::Table, fingerprint::Frequencies};
@@ -57,7 +57,7 @@ impl fmt::Debug for Table {
 }
 
 impl Table {
-    /// Opens the table in a file. Reads and checks all of it: 0.1 s for 10 million terms.
+    /// Opens the table in a file. Reads and checks the whole file: 0.1 s for 10 million terms.
     ///
     /// # Errors
     ///
@@ -73,13 +73,13 @@ impl Table {
         Table::open_as(disk, Name::Df(number))
     }
 
-    /// Opens the table in a file of this name.
+    /// Opens the table in a file with the given name.
     pub(crate) fn open_as(disk: &dyn Disk, name: Name) -> Result<Table> {
         for _ in 0..ATTEMPTS {
             let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
             let (frame, id) = check(&*file, name)?;
             let map = disk.map(name).map_err(|e| Error::io("map", name, e))?;
-            // Another table may have taken the name since; the checksum detects it.
+            // Another table may have been renamed to this name since; the checksum detects it.
             let same = map.last_chunk() == Some(&le_u64(id));
             if !same || map.len() as u64 != frame.file_len() {
                 continue;
@@ -99,7 +99,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// Those of [`Table::open`].
+    /// The errors of [`Table::open`].
     #[cfg(feature = "internals")]
     pub fn on(disk: &dyn Disk, number: u64) -> Result<Table> {
         Table::open_on(disk, number)
@@ -115,8 +115,8 @@ impl Table {
         Ok(())
     }
 
-    /// The bytes of the file. [`open`](Table::open) accepts a copy of them in another file as the
-    /// same table.
+    /// The bytes of the file. [`open`](Table::open) accepts a copy of these bytes in another file
+    /// as the same table.
     pub fn as_bytes(&self) -> &[u8] {
         &self.map
     }
@@ -131,9 +131,9 @@ impl Table {
         self.frame.terms
     }
 
-    /// The least number of documents of a feature, and how many rarer features were left out. Such
-    /// features count as unknown: they weigh as if one document had them, and are never left out as
-    /// common.
+    /// The minimum number of documents of a feature, and the number of rarer features that were
+    /// left out. Such features count as unknown: they weigh as if one document had them, and are
+    /// never left out as common.
     pub fn left_out(&self) -> (u32, u64) {
         (self.frame.least, self.frame.left_out)
     }
@@ -144,12 +144,12 @@ impl Table {
     }
 
     /// Iterates over the hashes of all features in ascending order, with the number of documents of
-    /// each.
+    /// each feature.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.entries().iter().map(entry)
     }
 
-    /// The number of documents with a feature; 0 if it is not in the table.
+    /// The number of documents with a feature; 0 if the feature is not in the table.
     ///
     /// ```
     /// # use simkeep::df::Counter;
@@ -214,8 +214,8 @@ impl Table {
         found.map_or(0, |entry| entry.1)
     }
 
-    /// Returns a contradiction inside the table. It has a valid checksum, so simkeep did not write
-    /// such a file.
+    /// Returns a contradiction inside the table. The table has a valid checksum, so simkeep did not
+    /// write it if it has a contradiction.
     #[expect(
         clippy::indexing_slicing,
         reason = "no further than to the end of a place, which is checked"
@@ -289,8 +289,8 @@ impl Frequencies for Table {
     }
 }
 
-/// Reads a whole file, and returns its frame and its checksum. It reads instead of mapping, because
-/// an unreadable medium fails a read, but kills a process that maps the file.
+/// Reads a whole file, and returns its frame and its checksum. The file is read instead of mapped,
+/// because an unreadable medium fails a read, but kills a process that maps the file.
 fn check(file: &dyn DiskFile, name: Name) -> Result<(Frame, u64)> {
     let flawed = |flaw| match flaw {
         Flaw::Version(found) => Error::Version { file: name.to_string(), found, reads: VERSION },

@@ -140,7 +140,7 @@ fn incompatible_tables_are_refused_with_the_reason() {
         let error = merge_into(fresh(), &tables, least).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
-    // Raising the minimum later gives the same table as using it at once.
+    // Raising the minimum later gives the same table as counting with the higher minimum.
     let rarer = merge_into(fresh(), &[table(2)], 3).unwrap();
     assert_eq!((rarer.terms(), rarer.left_out()), (0, (3, 2)));
     assert_eq!(rarer.id(), table(3).id());
@@ -189,11 +189,11 @@ fn impossible_tables_with_a_valid_checksum_are_refused() {
     let bytes = bytes_of(&disk);
     assert!(open(bytes.clone()).is_ok());
     for (at, value) in [
-        // Entries out of order, without documents, and with too many documents.
+        // The cases are entries out of order, without documents, and with too many documents.
         (HEAD_BYTES, u64::MAX.to_le_bytes().to_vec()),
         (HEAD_BYTES + 8, 0u32.to_le_bytes().to_vec()),
         (HEAD_BYTES + 8, 2u32.to_le_bytes().to_vec()),
-        // A directory that begins late, decreases, or points too far.
+        // The cases are a directory that begins late, decreases, or points too far.
         (directory, 1u32.to_le_bytes().to_vec()),
         (directory + 8, 0u32.to_le_bytes().to_vec()),
         (directory + 4, u32::MAX.to_le_bytes().to_vec()),
@@ -301,13 +301,13 @@ fn hostile_numbers_do_not_overflow() {
     let tables = [hostile(8, most).unwrap(), hostile(8, most - 1).unwrap()];
     let error = merge_into(on(&SimDisk::new()), &tables, 1).unwrap_err().to_string();
     assert!(error.contains("more than 4294967295 documents"), "{error}");
-    // Nor is the number of those that were left out counted beyond all numbers.
+    // The number of left-out terms does not overflow either.
     let left_out = hostile(24, u64::MAX).unwrap();
     let thinned = merge_into(on(&SimDisk::new()), &[left_out], 2).unwrap();
     assert_eq!((thinned.terms(), thinned.left_out()), (0, (2, u64::MAX)));
 }
 
-/// A disk on which another table takes the name each time it was opened.
+/// A disk on which another table takes the name each time the table was opened.
 #[derive(Debug)]
 struct Restless {
     tables: [SimDisk; 2],

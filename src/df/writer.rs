@@ -9,22 +9,22 @@ use crate::bug::{OrBug, ensure};
 use crate::disk::{Name, NewFile};
 use crate::error::{Error, Result};
 
-/// Bytes to collect before they are written and summed.
+/// The number of bytes to collect before they are written and summed.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The average number of entries per directory slot, at most.
+/// The maximum average number of entries per directory slot.
 const ENTRIES_PER_PLACE: u64 = 4;
 
 /// Writes a table: entries in ascending order, then directory and trailer.
 ///
 /// Takes four bytes of memory for every four expected entries, up to 64 MiB. The file is named
-/// `.new` until it is complete.
+/// `.new` until the table is complete.
 pub(super) struct Writer {
     file: NewFile,
     sum: Xxh3Default,
     chunk: Vec<u8>,
     frame: Frame,
-    /// The current term; more documents of it may follow.
+    /// The current term; more documents of the term may follow.
     open: Option<(u64, u32)>,
     /// The number of leading bits of a slot, and the number of entries of each slot.
     bits: u32,
@@ -66,7 +66,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds a term, or more documents to the last one: hashes must not descend.
+    /// Adds a term, or more documents to the last term: hashes must not descend.
     pub(super) fn push(&mut self, hash: u64, frequency: u32) -> Result<()> {
         if let Some((open, sum)) = &mut self.open {
             ensure(*open <= hash, "terms come in order")?;
@@ -103,7 +103,7 @@ impl Writer {
         self.put(&le_u32(frequency))
     }
 
-    /// Completes the table: afterwards it is durable under its name.
+    /// Completes the table, which is durable under its name when this function returns.
     pub(super) fn finish(mut self, to: &Destination) -> Result<()> {
         if let Some((hash, frequency)) = self.open.take() {
             self.close(hash, frequency)?;
