@@ -48,11 +48,11 @@ pub enum Lock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Holder {
-    /// This process.
+    /// The holder is this process.
     ThisProcess,
-    /// The process with this number.
+    /// The holder is the process with this number.
     Process(u32),
-    /// An unknown process.
+    /// The holder is an unknown process.
     Unknown,
 }
 
@@ -67,26 +67,26 @@ pub enum Locked {
 
 /// The directory of one store.
 ///
-/// Names refer to regular files. If another kind of file has one of these names, operations fail;
-/// they neither follow nor wait for it.
+/// Names refer to regular files. If a name belongs to another kind of file, operations on the name
+/// fail; they neither follow nor wait for that file.
 ///
 /// Durability follows POSIX: the contents of a file are durable after [`DiskFile::sync`]. Names
 /// that were created, linked, renamed or removed in a directory are durable after
-/// [`Disk::sync_dir`] of it.
+/// [`Disk::sync_dir`] of this directory.
 pub trait Disk: Debug + Send + Sync + 'static {
     /// The location of the directory, for messages.
     fn location(&self) -> String;
 
-    /// Permissions of the next new file: those of the existing files. `None`, the default, if files
-    /// have no permissions.
+    /// The permissions of the next new file, copied from the existing files. `None`, the default,
+    /// if files have no permissions.
     fn file_mode(&self) -> Option<u32> {
         None
     }
 
-    /// Creates these directories durably if they do not exist.
+    /// Creates the given directories durably if they do not exist.
     fn create_dirs(&self, dirs: &[Dir]) -> io::Result<()>;
 
-    /// Lists the names in a directory in arbitrary order, including names that are not ours.
+    /// Lists the names in a directory in arbitrary order, including names that are not simkeep's.
     fn list(&self, dir: Dir) -> io::Result<Vec<std::ffi::OsString>>;
 
     /// Opens a file.
@@ -95,7 +95,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
     /// Maps a file that is never written again.
     fn map(&self, name: Name) -> io::Result<Map>;
 
-    /// Renames a file, replacing an existing one.
+    /// Renames a file, replacing an existing file with the new name.
     fn rename(&self, from: Name, to: Name) -> io::Result<()>;
 
     /// Removes a file.
@@ -108,7 +108,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Links a file of another disk under a name on this one. Both names refer to one file, which
+    /// Links a file of another disk under a name on this disk. Both names refer to one file, which
     /// must never be written again. Fails with `AlreadyExists` if the name is taken. Fails with
     /// `Unsupported`, the default, or with the error of the system, if the two disks cannot share
     /// files.
@@ -117,31 +117,31 @@ pub trait Disk: Debug + Send + Sync + 'static {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Makes the names of a directory durable.
+    /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: Dir) -> io::Result<()>;
 
-    /// Locks a file until the guard is dropped or the process ends. An exclusive lock creates
-    /// [`Name::Lock`] if it does not exist. If any other file does not exist, a guard is returned
-    /// nevertheless: there is nobody to exclude.
+    /// Locks a file until the guard is dropped or the process ends. An exclusive lock on
+    /// [`Name::Lock`] creates the file if it does not exist. If any other file does not exist, a
+    /// guard is returned nevertheless, because there is nobody to exclude.
     fn lock(&self, name: Name, kind: Lock) -> io::Result<Locked>;
 
-    /// Bytes free for this directory, if known.
+    /// The number of bytes that are free for this directory, if known.
     fn free_bytes(&self) -> io::Result<Option<u64>>;
 
-    /// The time, in milliseconds since 1970. It comes from the disk so that a simulated disk can
-    /// repeat it in each run.
+    /// The time, in milliseconds since 1970. The time comes from the disk so that a simulated disk
+    /// can repeat it in each run.
     fn clock(&self) -> i64;
 
-    /// A random number, different in each call and on each disk. It comes from the disk so that a
-    /// simulated disk can repeat the same numbers in each run.
+    /// A random number, different in each call and on each disk. The number comes from the disk so
+    /// that a simulated disk can repeat it in each run.
     fn random(&self) -> u64;
 }
 
 /// An open file. Reads and writes are positioned, and transfer the whole buffer or fail.
 pub trait DiskFile: Debug + Send + Sync {
-    /// Length in bytes.
+    /// The length of the file in bytes.
     fn size(&self) -> io::Result<u64>;
-    /// Fills `buf` from `offset`; fails if the file ends before.
+    /// Fills `buf` from `offset`; fails if the file ends before `buf` is full.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
     /// Writes all of `data` at `offset`; extends the file if necessary.
     fn write_at(&self, offset: u64, data: &[u8]) -> io::Result<()>;
@@ -153,15 +153,16 @@ pub trait DiskFile: Debug + Send + Sync {
 
 /// A held lock on a file.
 ///
-/// Dropping it releases the lock. In a forked process, dropping it only closes the file.
+/// Dropping the guard releases the lock. In a forked process, dropping the guard only closes the
+/// file.
 pub trait LockGuard: Debug + Send + Sync {
-    /// Whether the name still refers to the locked file: it was neither removed nor replaced. A
-    /// lock on another file excludes nobody.
+    /// Whether the name still refers to the locked file: the file was neither removed nor replaced.
+    /// A lock on a file without the name excludes nobody.
     fn is_under(&self, name: Name) -> io::Result<bool>;
 }
 
-/// A file of a [`Disk`](super::Disk), to be linked by another disk of the same kind. Only that kind
-/// can look inside, so wrapping disks pass it on unchanged.
+/// A file of a [`Disk`](super::Disk), to be linked by another disk of the same kind. Only a disk of
+/// that kind can use the contents, so wrapping disks pass the value on unchanged.
 #[derive(Clone)]
 pub struct Linkable(Arc<dyn Any + Send + Sync>);
 
@@ -170,7 +171,7 @@ impl Linkable {
         Linkable(Arc::new(file))
     }
 
-    /// The contents, if this kind of disk created it; else `None`.
+    /// The contents, if this kind of disk created them; otherwise `None`.
     pub(super) fn made_of<T: Any>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }
@@ -182,8 +183,8 @@ impl fmt::Debug for Linkable {
     }
 }
 
-/// Whether the system refuses the link, so that the file must be copied: another file system, a
-/// file of another owner, too many links, or no support for links.
+/// Whether the system refuses the link, so that the file must be copied. Reasons are another file
+/// system, a file of another owner, too many links, or no support for links.
 pub(crate) fn is_refused(error: &io::Error) -> bool {
     use ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     matches!(error.kind(), CrossesDevices | PermissionDenied | TooManyLinks | Unsupported)

@@ -26,9 +26,9 @@ pub(super) struct Temporary {
     process: Process,
 }
 
-/// Creates a file under a temporary name. Nobody else uses the name: in a store the directory is
-/// ours, and next to one the name is random. An existing file of this name is a leftover and is
-/// removed.
+/// Creates a file under a temporary name. Nobody else uses the name: in a store the directory
+/// belongs to simkeep, and next to a store the name is random. An existing file with this name is a
+/// leftover and is removed.
 pub(crate) fn create(disk: &dyn Disk, name: Name) -> Result<Box<dyn DiskFile>> {
     let created = match disk.open(name, Access::Create) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
@@ -53,20 +53,21 @@ impl Drop for Temporary {
 /// extent.
 ///
 /// An extent is written when it is complete, in one write at a multiple of its length. So a system
-/// with huge pages caches the file in them, and a map of it needs the fewest address translations.
+/// with huge pages caches the file in huge pages, and a map of the file needs the fewest address
+/// translations.
 #[derive(Debug)]
 pub(super) struct Extents {
     pub(super) file: Box<dyn DiskFile>,
     pub(super) temporary: Temporary,
-    /// Bytes appended and reserved.
+    /// The number of bytes appended and reserved.
     pub(super) len: u64,
     /// The current end of the file.
     end: u64,
-    /// Incomplete extents, by number.
+    /// The incomplete extents, by number.
     open: BTreeMap<u64, Extent>,
     /// A buffer for the next extent.
     spare: Vec<u8>,
-    /// Bytes written since the last sync; `None` if the file is not synced.
+    /// The number of bytes written since the last sync; `None` if the file is not synced.
     pub(super) unsynced: Option<u64>,
     /// Whether a write or a sync failed.
     failed: bool,
@@ -199,7 +200,7 @@ impl Extents {
             match self.open.get(&number) {
                 None => self.file.read_at(offset, here).map_err(|e| self.error("read", e))?,
                 Some(extent) => {
-                    // Bytes not written yet are zero.
+                    // Bytes that were not written yet are zero.
                     let bytes = extent.bytes.get(at..).unwrap_or(&[]);
                     let (bytes, _) = bytes.split_at(bytes.len().min(split));
                     let (there, missing) = here.split_at_mut(bytes.len());
@@ -214,7 +215,7 @@ impl Extents {
     }
 }
 
-/// The number of the extent with a byte, and the byte's offset in it.
+/// The number of the extent that contains a byte, and the byte's offset in the extent.
 #[expect(clippy::cast_possible_truncation, reason = "less than an extent")]
 fn place(offset: u64) -> (u64, usize) {
     let extent = EXTENT_BYTES as u64;

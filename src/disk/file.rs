@@ -11,7 +11,7 @@ type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// A file being written under a temporary name.
 ///
-/// Only [`NewFile::finish`] gives the file its final name, after everything in it is durable. So a
+/// Only [`NewFile::finish`] gives the file its final name, after all its contents are durable. So a
 /// file under its final name is complete. Dropping a `NewFile` removes the temporary file.
 #[derive(Debug)]
 pub struct NewFile {
@@ -19,8 +19,8 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Creates a file under `temporary`, a name in its final directory. Removes an existing file of
-    /// that name.
+    /// Creates a file under `temporary`, a name in the directory of its final name. Removes an
+    /// existing file named `temporary`.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if no file can be that long.
+    /// A [`Failure`] if no file can have the resulting length.
     pub fn reserve(&mut self, len: u64) -> Result<u64> {
         self.extents.reserve(len)
     }
@@ -56,7 +56,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if a write fails, or if the range ends after what was reserved.
+    /// A [`Failure`] if a write fails, or if the range ends after the reserved bytes.
     pub fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
         self.extents.write_at(offset, data)
     }
@@ -66,7 +66,7 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if the read fails or the file ends before.
+    /// A [`Failure`] if the read fails or the file ends before `buf` is full.
     pub fn read_at(&self, offset: u64, buf: &mut [u8]) -> Result<()> {
         self.extents.read_at(offset, buf)
     }
@@ -82,8 +82,8 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if any step fails. The temporary file is then removed. If only the last step
-    /// failed, the file has its final name, and may or may not survive a crash.
+    /// A [`Failure`] if any step fails. The temporary file is removed in this case. If only the
+    /// last step failed, the file has its final name, and may or may not survive a crash.
     pub fn finish(mut self, name: Name) -> Result<u64> {
         self.extents.flush()?;
         let Extents { file, mut temporary, len, .. } = self.extents;
@@ -98,15 +98,15 @@ impl NewFile {
     }
 }
 
-/// A temporary file that is written sequentially once, and then read as a map. It is never synced,
-/// and is removed when it or its map is dropped.
+/// A temporary file that is written sequentially once, and then read as a map. The file is never
+/// synced, and is removed when this value or its map is dropped.
 #[derive(Debug)]
 pub struct Scratch {
     extents: Extents,
 }
 
 impl Scratch {
-    /// Creates a scratch file. Removes an existing file of that name.
+    /// Creates a scratch file. Removes an existing file with this name.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Scratch {
     }
 }
 
-/// The bytes of a [`Scratch`] file, which is removed when this is dropped.
+/// The bytes of a [`Scratch`] file. The file is removed when this value is dropped.
 #[derive(Debug)]
 pub struct ScratchMap {
     map: Map,
@@ -164,7 +164,7 @@ impl Deref for ScratchMap {
 pub struct Failure {
     /// The action that failed.
     pub(crate) action: &'static str,
-    /// The file.
+    /// The file on which the action failed.
     pub(crate) name: Name,
     /// The error of the system.
     pub(crate) source: io::Error,
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn failed_finish_removes_and_names_the_file() {
-        // The write, the sync and the rename, one after the other.
+        // Fails the write, the sync and the rename, one after the other.
         for n in 1..=3 {
             let disk = SimDisk::new();
             let mut file = NewFile::create(Arc::new(disk.clone()), Name::SegmentNew(1)).unwrap();
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn file_is_not_finished_after_a_failed_write_or_sync() {
-        // A write of an extent; the sync after some of them.
+        // Fails a write of an extent, and then the sync after some extents.
         for (n, extents) in [(1, 1), (33, 32)] {
             let disk = SimDisk::new();
             let mut file = NewFile::create(Arc::new(disk.clone()), Name::SegmentNew(1)).unwrap();

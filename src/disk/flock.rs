@@ -1,8 +1,9 @@
 //! File locks of the operating system, and their holders.
 //!
 //! A lock belongs to the open file, which a forked process shares. So the process that took a lock
-//! releases it explicitly. If it only closed the file, any process forked since would keep the
-//! lock, even one that only starts another program. A forked process just closes its copy.
+//! releases it explicitly. If this process only closed the file, any process forked since would
+//! keep the lock, even a process that only starts another program. A forked process just closes its
+//! copy of the file.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -15,15 +16,15 @@ use super::regular::{self, Links};
 use super::{Access, Holder, Lock, LockGuard, Locked, Name};
 use crate::process::Process;
 
-/// The identity of a file under any name: device and inode.
+/// The identity of a file, whatever its name: device and inode.
 type FileId = (u64, u64);
 
 /// The exclusive locks of this process, used for messages only. A forked process has a copy of this
-/// list, which may be locked forever, so no call waits for it. The copy has entries of the parent,
-/// with the parent's process number.
+/// list, which may be locked forever, so no call waits for the list. The copy has entries of the
+/// parent, with the parent's process number.
 static HELD: Mutex<Vec<(FileId, Process)>> = Mutex::new(Vec::new());
 
-/// Attempts to lock the list. It is held only while an entry changes.
+/// The maximum number of attempts to lock the list. The list is locked only while an entry changes.
 const ATTEMPTS: u32 = 10_000;
 
 fn held() -> Option<MutexGuard<'static, Vec<(FileId, Process)>>> {
@@ -40,7 +41,7 @@ fn id_of(metadata: &std::fs::Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// A held lock; `None` for a file that does not exist and is not created.
+/// A held lock; `file` is `None` for a file that does not exist and is not created.
 #[derive(Debug)]
 struct RealLock {
     paths: Paths,
@@ -67,14 +68,14 @@ impl Drop for RealLock {
             if let Some(mut held) = held() {
                 held.retain(|entry| *entry != (*id, self.process));
             }
-            // If this fails, closing the file releases the lock.
+            // If unlocking fails, closing the file releases the lock.
             let _ = file.unlock();
         }
     }
 }
 
-/// Locks a file of a disk. An exclusive lock creates [`Name::Lock`] if it does not exist. Any lock
-/// is granted on another file that does not exist.
+/// Locks a file of a disk. An exclusive lock on [`Name::Lock`] creates the file if it does not
+/// exist. If any other file does not exist, any lock on it is granted.
 pub(super) fn lock(paths: &Paths, name: Name, kind: Lock) -> io::Result<Locked> {
     let process = Process::current();
     loop {
@@ -97,7 +98,7 @@ pub(super) fn lock(paths: &Paths, name: Name, kind: Lock) -> io::Result<Locked> 
             Err(TryLockError::Error(e)) => return Err(e),
         }
         let guard = RealLock { paths: paths.clone(), file: Some((file, id)), process };
-        // Replaced before it was locked: a lock on the removed file excludes nobody.
+        // The file was replaced before it was locked: a lock on the removed file excludes nobody.
         if !guard.is_under(name)? {
             continue;
         }
@@ -125,7 +126,7 @@ fn open(paths: &Paths, name: Name, kind: Lock) -> io::Result<File> {
             opened => return opened,
         }
         match open(Access::Create) {
-            // Another process was faster.
+            // Another process created the file first.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
             made => return made,
         }
@@ -148,7 +149,7 @@ fn holder(id: FileId, process: Process) -> Holder {
         let (process, locked) = (words.next()?, words.next()?);
         (kinds == ["FLOCK", "ADVISORY", "WRITE"] && locked == file).then_some(process)
     });
-    // A process in another namespace has no number here.
+    // A process in another namespace has no number in this namespace.
     match writer.and_then(|process| process.parse().ok()) {
         Some(process) if process > 0 => Holder::Process(process),
         _ => Holder::Unknown,

@@ -13,7 +13,7 @@ impl FileCopy {
     ///
     /// # Errors
     ///
-    /// If it cannot be read.
+    /// An error if the file cannot be read.
     pub(crate) fn copy(file: &dyn DiskFile) -> io::Result<FileCopy> {
         let len = usize::try_from(file.size()?).map_err(|_| io::ErrorKind::FileTooLarge)?;
         let mut bytes = vec![0; len];

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use super::{Access, Dir, Disk, DiskFile, Linkable, Lock, Locked, Map, Name};
 
-/// A disk that wraps another one and changes some of its operations.
+/// A disk that wraps another disk and changes some of its operations.
 ///
-/// Every operation that is not overridden goes to the [inner](DiskLayer::inner) disk.
-/// [`Disk::location`], [`Disk::free_bytes`], [`Disk::clock`] and [`Disk::random`] always do.
+/// Every operation that is not overridden is passed to the [inner](DiskLayer::inner) disk.
+/// [`Disk::location`], [`Disk::free_bytes`], [`Disk::clock`] and [`Disk::random`] are always passed
+/// to it.
 pub trait DiskLayer: Debug + Send + Sync + 'static {
     /// The wrapped disk.
     fn inner(&self) -> &dyn Disk;
@@ -110,7 +111,7 @@ impl<L: DiskLayer> Disk for L {
 
 /// A disk that reads whole files into memory instead of mapping them.
 ///
-/// An I/O error is then an error and never a signal, and a truncated file does not kill the
+/// An I/O error on this disk is an error and never a signal, and a truncated file does not kill the
 /// process. The cost is memory for all segments, which are read when they are opened.
 #[derive(Clone, Debug)]
 pub(crate) struct PlainDisk {

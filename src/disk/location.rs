@@ -38,15 +38,15 @@ enum At {
 impl Location {
     /// Reads segments into memory when they are opened, instead of mapping them.
     ///
-    /// An I/O error is then an error and never a signal, and a file truncated by another program
-    /// does not end the process. The cost is memory for all segments.
+    /// With plain reads, an I/O error is an error and never a signal, and a file truncated by
+    /// another program does not end the process. The cost is memory for all segments.
     #[must_use]
     pub fn plain_reads(mut self) -> Location {
         self.plain = true;
         self
     }
 
-    /// The directory, if the location is one.
+    /// The directory of the location; `None` for a location that is not a directory.
     fn directory(&self) -> Option<RealDisk> {
         match &self.at {
             At::Directory(path) => Some(RealDisk::new(path)),
@@ -56,13 +56,13 @@ impl Location {
     }
 
     /// The path of a store that contains this directory, if any: a directory with a catalog, or
-    /// `other` even without one.
+    /// `other` even without a catalog.
     pub(crate) fn store_above(&self, other: Option<&Location>) -> io::Result<Option<PathBuf>> {
         let other = other.and_then(Location::directory);
         self.directory().map_or(Ok(None), |disk| disk.store_above(other.as_ref()))
     }
 
-    /// Whether both are the same directory, under any name.
+    /// Whether both locations are the same directory, under any name.
     pub(crate) fn is_same(&self, other: &Location) -> bool {
         match (self.directory(), other.directory()) {
             (Some(disk), Some(other)) => disk.is_same(&other),
@@ -70,7 +70,7 @@ impl Location {
         }
     }
 
-    /// The disk of this location, with these permissions for new files in a new store.
+    /// The disk of this location. A new store gives its files the permissions `file_mode`.
     pub(crate) fn disk(self, file_mode: Option<u32>) -> Arc<dyn Disk> {
         let disk: Arc<dyn Disk> = match self.at {
             At::Directory(path) => {

@@ -5,11 +5,11 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 use std::{fmt, io};
 
-/// Bytes of a huge page.
+/// The number of bytes of a huge page.
 #[cfg(target_os = "linux")]
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// The largest read request to the system, which common disks accept.
+/// The maximum size of a read request to the system in bytes, which common disks accept.
 const WISH_BYTES: usize = 128 << 10;
 
 /// The bytes of a file that is never written again: mapped, or in memory.
@@ -49,27 +49,28 @@ impl Map {
             return Ok(Map::from_bytes(Arc::from([])));
         }
         #[expect(unsafe_code, reason = "the one place that maps a file")]
-        // SAFETY: the bytes of a map must not change while it lives. Only finished and scratch
-        // files are mapped, and the crate never writes or truncates either again. The writer's lock
-        // excludes other writers of this crate, and unfinished tables have random names. A program
-        // that ignores the lock is outside of what the store promises.
+        // SAFETY: the bytes of a map must not change while the map exists. Only finished and
+        // scratch files are mapped, and the crate never writes or truncates such files again. The
+        // writer's lock excludes other writers of this crate, and unfinished tables have random
+        // names. A program that ignores the lock is outside of the guarantees of the store.
         let map = unsafe { memmap2::Mmap::map(file)? };
         Ok(Map { bytes: Bytes::Mapped(map) })
     }
 
-    /// Requests huge pages for a range that is accessed in many places. Each access to bytes that
-    /// are not in memory then reads some MiB of the file. For few accesses that is far too much, so
-    /// it is not the default.
+    /// Requests huge pages for a range that is accessed in many places. With huge pages, each
+    /// access to bytes that are not in memory reads some MiB of the file. For few accesses these
+    /// reads are far too large, so huge pages are not the default.
     pub(crate) fn ask_for_huge_pages(&self, range: Range<usize>) {
         // Not `Advice::Random`: with small pages, each access would fault separately.
         #[cfg(target_os = "linux")]
         if let Bytes::Mapped(map) = &self.bytes {
-            // Only huge pages that lie entirely in the range: an access to any other would also
-            // read bytes outside of it.
+            // Only huge pages that lie entirely in the range are advised: an access to any other
+            // huge page would also read bytes outside of the range.
             let start = range.start.next_multiple_of(HUGE_PAGE_BYTES);
             let end = range.end - range.end % HUGE_PAGE_BYTES;
             if start < end {
-                // Only a hint: kernels and file systems without huge pages for files reject it.
+                // The advice is only a hint: kernels and file systems without huge pages for files
+                // reject it.
                 let _ = map.advise_range(memmap2::Advice::HugePage, start, end - start);
             }
         }
@@ -77,12 +78,12 @@ impl Map {
         let _ = range;
     }
 
-    /// Announces few scattered accesses to a range. An access to bytes that are not in memory then
-    /// reads only its page of the file, and not the surrounding MiB. A sequential reader calls
-    /// [`read_ahead`](Map::read_ahead).
+    /// Announces few scattered accesses to a range. After this call, an access to bytes that are
+    /// not in memory reads only its page of the file, and not the surrounding MiB. A sequential
+    /// reader calls [`read_ahead`](Map::read_ahead).
     pub(crate) fn expect_few_touches(&self, range: Range<usize>) {
         if let Bytes::Mapped(map) = &self.bytes {
-            // Only a hint: without it, the system reads more.
+            // The advice is only a hint: without it, the system reads more.
             let _ = map.advise_range(memmap2::Advice::Random, range.start, range.len());
         }
     }
@@ -93,7 +94,7 @@ impl Map {
             // Systems ignore the part of a request that exceeds the limit of the disk.
             for start in range.clone().step_by(WISH_BYTES) {
                 let bytes = WISH_BYTES.min(range.end - start);
-                // Only a hint: without it, bytes are read on access.
+                // The advice is only a hint: without it, bytes are read on access.
                 let _ = map.advise_range(memmap2::Advice::WillNeed, start, bytes);
             }
         }
@@ -129,15 +130,15 @@ impl fmt::Debug for Map {
 pub(crate) struct MapPart {
     start: *const u8,
     len: usize,
-    /// Owns the bytes of `start`; it is never changed or moved while this lives.
+    /// Owns the bytes of `start`; the map is never changed or moved while this part exists.
     _map: Arc<Map>,
 }
 
 #[expect(unsafe_code, reason = "a pointer into bytes that nobody changes")]
-// SAFETY: it is a shared slice of the map that it co-owns, and both can be sent and shared.
+// SAFETY: a part is a shared slice of the map that it co-owns, and both can be sent and shared.
 unsafe impl Send for MapPart {}
 #[expect(unsafe_code, reason = "a pointer into bytes that nobody changes")]
-// SAFETY: see above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for MapPart {}
 
 impl MapPart {
@@ -145,7 +146,7 @@ impl MapPart {
     ///
     /// # Panics
     ///
-    /// If the map is shorter than the range.
+    /// Panics if the map is shorter than the range.
     #[expect(clippy::indexing_slicing, reason = "who asks has compared the lengths")]
     pub(crate) fn new(map: &Arc<Map>, range: Range<usize>) -> MapPart {
         let bytes = &map[range];
@@ -159,10 +160,10 @@ impl Deref for MapPart {
     #[inline]
     fn deref(&self) -> &[u8] {
         #[expect(unsafe_code, reason = "a slice of a map, without the way over the map")]
-        // SAFETY: `start` and `len` come from a slice of the map (or an empty one). The bytes stay
-        // in place and unchanged as long as the map lives: it owns them behind a pointer, and never
-        // gives it away mutably, whichever kind it is. `_map` keeps it alive at least as long as
-        // the returned slice.
+        // SAFETY: `start` and `len` come from a slice of the map (or an empty slice). The bytes
+        // stay in place and unchanged as long as the map exists: the map owns the bytes behind a
+        // pointer, and never gives them away mutably, whichever kind of map it is. `_map` keeps the
+        // map alive at least as long as the returned slice.
         unsafe {
             std::slice::from_raw_parts(self.start, self.len)
         }
@@ -175,8 +176,8 @@ impl fmt::Debug for MapPart {
     }
 }
 
-/// The page faults of this thread so far: those served from memory, and those that waited for the
-/// disk. `None` if the system does not report them. Costs some microseconds.
+/// The page faults of this thread so far: the faults served from memory, and the faults that waited
+/// for the disk. `None` if the system does not report page faults. Costs some microseconds.
 pub fn page_faults() -> Option<(u64, u64)> {
     // Linux, proc(5): the fields after the name, which ends with the last parenthesis.
     let stat = std::fs::read_to_string("/proc/thread-self/stat").ok()?;
@@ -192,7 +193,7 @@ pub fn page_faults() -> Option<(u64, u64)> {
 mod tests {
     use super::*;
 
-    /// Whether the system has this advice for an address.
+    /// Whether the system has recorded the advice `what` for an address.
     fn is_advised_at(address: usize, what: &str) -> bool {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut within = false;
@@ -222,7 +223,7 @@ mod tests {
         let asked = || advised("hg");
         assert_eq!(asked(), [false; 5]);
         map.ask_for_huge_pages(4 * MIB - 100..10 * MIB + 100);
-        // Not a whole one.
+        // The range contains no whole huge page.
         map.ask_for_huge_pages(MIB..3 * MIB);
         assert_eq!(asked(), [false, true, true, false, false]);
         map.expect_few_touches(0..2 * MIB);
@@ -237,7 +238,8 @@ mod faults_tests {
     #[test]
     fn page_faults_are_counted() {
         let before = page_faults().unwrap();
-        // Not from the heap, which may have memory that another test has touched.
+        // The memory must not come from the heap, which may have memory that another test has
+        // touched.
         let mut memory = memmap2::MmapMut::map_anon(8 << 20).unwrap();
         memory.fill(1);
         assert!(page_faults().unwrap().0 > before.0);

@@ -24,17 +24,17 @@ pub struct Totals {
 /// The traffic of a [`Meter`]. Failed operations are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Bytes passed to writes.
+    /// The number of bytes passed to writes.
     pub bytes_written: u64,
-    /// Writes.
+    /// The number of writes.
     pub writes: u64,
-    /// Syncs of a file.
+    /// The number of syncs of a file.
     pub file_syncs: u64,
-    /// Syncs of a directory.
+    /// The number of syncs of a directory.
     pub dir_syncs: u64,
-    /// Bytes read by calls. Reads through a map are not counted.
+    /// The number of bytes read by calls. Reads through a map are not counted.
     pub bytes_read: u64,
-    /// Files mapped.
+    /// The number of files mapped.
     pub maps: u64,
 }
 
@@ -54,12 +54,12 @@ impl Counts {
 }
 
 impl Meter {
-    /// Creates a meter in front of `disk`, at zero.
+    /// Creates a meter in front of `disk`, with all counters at zero.
     pub fn counting(disk: Arc<dyn Disk>) -> Meter {
         WatchedDisk::new(disk, Arc::default())
     }
 
-    /// The traffic so far. With concurrent writers, the numbers need not be of one moment.
+    /// The traffic so far. With concurrent writers, the numbers may belong to different moments.
     pub fn counts(&self) -> Counts {
         let read = |total: &AtomicU64| total.load(Ordering::Relaxed);
         let totals = &self.watcher;

@@ -2,8 +2,8 @@
 //!
 //! No other module opens, writes, syncs, renames, links, removes or maps a file, so a test can
 //! record, fail or cut short everything that reaches the disk. A [`Disk`] is the directory of one
-//! store. Its files are named by [`Name`], never by a string from outside, so no content of a page
-//! can lead out of the directory.
+//! store. Files are named by [`Name`], never by a string from outside, so no content of a page can
+//! lead out of the directory.
 
 mod contract;
 mod extents;

@@ -6,7 +6,7 @@ use std::fmt;
 /// A directory of a store, or of published generations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dir {
-    /// The directory itself.
+    /// The root directory itself.
     Root,
     /// `segments/`.
     Segments,
@@ -25,7 +25,7 @@ impl Dir {
     #[cfg(feature = "internals")]
     pub const ALL: [Dir; 4] = [Dir::Root, Dir::Segments, Dir::Files, Dir::Generations];
 
-    /// Its name within the root directory, which itself has none.
+    /// The name of the directory within the root directory; `None` for the root directory itself.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Dir::Root => None,
@@ -36,14 +36,14 @@ impl Dir {
     }
 }
 
-/// A published file. Its name and content never change.
+/// A published file, whose name and content never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fixed {
-    /// The number of its store.
+    /// The number of the store that published the file.
     pub store: u64,
     /// The number of the segment, or the number of the table's epoch.
     pub number: u64,
-    /// Its checksum.
+    /// The checksum of the file.
     pub checksum: u64,
 }
 
@@ -64,7 +64,7 @@ pub enum Name {
     Df(u64),
     /// `0000000003.df.new`: a table being written.
     DfNew(u64),
-    /// `0000000003.df.00.tmp`: a scratch file of the counter for this table.
+    /// `0000000003.df.00.tmp`: a scratch file of the counter for table 3.
     DfScratch(u64, u32),
     /// `segments/0000000012.seg`: a finished segment.
     Segment(u64),
@@ -82,7 +82,7 @@ pub enum Name {
     FixedDfNew(Fixed),
     /// `CHECKED` of published generations: when each file was last checked without damage.
     Checked,
-    /// `CHECKED.new`: the next list, being written.
+    /// `CHECKED.new`: the next `CHECKED`, being written.
     CheckedNew,
     /// `generations/0000000007`: a published state of the store.
     Generation(u64),
@@ -140,7 +140,7 @@ impl Name {
         }
     }
 
-    /// Parses a directory entry; `None` for a file that is not ours.
+    /// Parses a directory entry; `None` for a file that is not simkeep's.
     pub fn parse(dir: Dir, entry: &OsStr) -> Option<Name> {
         let entry = entry.to_str()?;
         let name = match dir {
@@ -177,7 +177,7 @@ impl Name {
             Dir::Files => {
                 let (begin, rest) = entry.split_once('.')?;
                 let file = Fixed::parse(begin)?;
-                // More digits are not a segment's checksum.
+                // A number with more digits is not a segment's checksum.
                 let is_short = u32::try_from(file.checksum).is_ok();
                 match rest {
                     "seg" | "seg.new" if !is_short => return None,
@@ -194,7 +194,8 @@ impl Name {
                 Some(_) => return None,
             },
         };
-        // Accepts only the spelling that we write ourselves: `1.seg` or `+1.seg` is not ours.
+        // Accepts only the spelling that simkeep writes: `1.seg` and `+1.seg` are not simkeep's
+        // files.
         (name.file_name() == entry).then_some(name)
     }
 }

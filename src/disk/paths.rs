@@ -1,5 +1,6 @@
-//! The paths of a disk's files in the file system, and the permissions of new ones. The disk opens
-//! files by these paths; a lock uses them to check that its file still has its name.
+//! The paths of a disk's files in the file system, and the permissions of new files. The disk opens
+//! files by these paths; a lock uses the path of its file to check that the file still has its
+//! name.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,14 +12,14 @@ use super::{Dir, Name};
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
     pub(super) root: PathBuf,
-    /// The file name of a table of document frequencies with a name of its own.
+    /// The file name of a table of document frequencies that has a name of its own.
     pub(super) table: Option<OsString>,
-    /// Permissions of new files, if no existing file determines them.
+    /// The permissions of new files, if no existing file determines them.
     pub(super) mode: u32,
 }
 
 impl Paths {
-    /// Permissions of the next new file: those of the existing files.
+    /// The permissions of the next new file, copied from an existing file.
     pub(super) fn file_mode(&self) -> u32 {
         let like = if self.table.is_some() { Name::Df(0) } else { Name::Catalog };
         mode_of(&self.of(like)).unwrap_or(self.mode)

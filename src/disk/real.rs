@@ -25,17 +25,17 @@ impl RealDisk {
         RealDisk { paths: Paths { root: root.into(), table: None, mode: PRIVATE_MODE } }
     }
 
-    /// Sets the permissions of new files in a directory without a catalog, as in chmod(1). A
-    /// directory can be entered by everyone who may read its files. If there is a catalog, new
-    /// files get its permissions instead.
+    /// Sets the permissions of new files in a directory without a catalog, as in chmod(1). Everyone
+    /// who may read the files may enter their directory. If there is a catalog, new files get its
+    /// permissions instead.
     #[must_use]
     pub fn with_file_mode(self, mode: u32) -> RealDisk {
         RealDisk { paths: Paths { mode: PRIVATE_MODE | mode & 0o666, ..self.paths } }
     }
 
-    /// Creates the disk of a table of document frequencies with a name of its own. [`Name::Df`] of
-    /// any number is this file. Temporary files lie next to it, under a name that contains the
-    /// number.
+    /// Creates the disk of a table of document frequencies with a name of its own. [`Name::Df`]
+    /// with any number is the file at `path`. Temporary files are in the directory of that file,
+    /// under a name that contains the number.
     ///
     /// # Errors
     ///
@@ -48,12 +48,12 @@ impl RealDisk {
     }
 
     /// The path of a store that contains this directory, if any: a directory with a catalog, or
-    /// `other` even without one.
+    /// `other` even without a catalog.
     pub(crate) fn store_above(&self, other: Option<&RealDisk>) -> io::Result<Option<PathBuf>> {
         let other = other.and_then(|other| fs::canonicalize(&other.paths.root).ok());
         let is_store = |dir: &Path| has_catalog(dir) || other.as_deref() == Some(dir);
         // A missing directory will be created under its first existing ancestor. The missing
-        // components will be directories, not links, so that `..` leads back from them.
+        // components will be directories, not links, so `..` will lead back from them.
         let root = std::path::absolute(&self.paths.root)?;
         let begun = root
             .ancestors()
@@ -71,13 +71,14 @@ impl RealDisk {
         Ok(above.ancestors().find(|dir| is_store(dir)).map(Path::to_owned))
     }
 
-    /// Whether both are the same directory, under any name.
+    /// Whether both disks are the same directory, under any name.
     pub(crate) fn is_same(&self, other: &RealDisk) -> bool {
         let at = |disk: &RealDisk| fs::canonicalize(&disk.paths.root).ok();
         at(self).is_some_and(|here| at(other) == Some(here))
     }
 
-    /// Whether a file has the name of a store's file, and lies where that would be.
+    /// Whether a file has the name of a store's file, and is in the directory of a store for this
+    /// name.
     #[expect(clippy::expect_used, reason = "the path of a file ends in its name")]
     pub(crate) fn is_of_a_store(&self, name: Name) -> bool {
         let path = self.path(name);
@@ -105,7 +106,7 @@ impl RealDisk {
             let mut words = end.split('.').skip(1);
             let number = words.next().and_then(|digits| u64::from_str_radix(digits, 16).ok());
             let part = words.next().and_then(|digits| digits.parse().ok());
-            // Accepts only the spelling that we write ourselves.
+            // Accepts only the spelling that simkeep writes.
             let is = |name| self.path(name).file_name() == Some(&entry);
             match (number, part) {
                 (Some(number), None) if is(Name::DfNew(number)) => begun.push(number),
@@ -120,7 +121,8 @@ impl RealDisk {
         Ok(begun.into_iter().map(|number| (number, parts(number).collect())).collect())
     }
 
-    /// A table that a user names for reading may be reached by a link; files of a store may not.
+    /// Whether links are followed. A table that a user names for reading may be reached by a link;
+    /// files of a store may not.
     fn links(&self, access: Access) -> Links {
         let read = self.paths.table.is_some() && access == Access::Read;
         if read { Links::Followed } else { Links::Refused }
@@ -139,7 +141,7 @@ fn has_catalog(dir: &Path) -> bool {
 /// The directory of `path`; `None` for `/`.
 fn parent(path: &Path) -> Option<&Path> {
     match path.parent()? {
-        // `crawl` is in the current directory.
+        // A path of one component, such as `crawl`, is in the current directory.
         above if above.as_os_str().is_empty() => Some(Path::new(".")),
         above => Some(above),
     }
@@ -149,16 +151,17 @@ fn sync_path(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// Creates a directory with these permissions, if given, and its missing ancestors, each durable in
-/// its parent.
+/// Creates a directory with the permissions `mode`, if given, and its missing ancestors, each
+/// durable in its parent.
 fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
     if dir.as_os_str().is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is empty"));
     }
     let Some(above) = parent(dir) else { return Ok(()) };
     if dir.is_dir() {
-        // The process that created it may have been killed before it was durable. If we may not
-        // read its parent, the directory is not ours, and its durability is not our concern.
+        // The process that created the directory may have been killed before the directory was
+        // durable. If the parent cannot be read, the directory belongs to another user, who is
+        // responsible for its durability.
         return match sync_path(above) {
             Err(e) if e.kind() != io::ErrorKind::PermissionDenied => Err(e),
             _ => Ok(()),
@@ -175,7 +178,7 @@ fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => {}
         Err(e) => return Err(e),
         Ok(()) => {
-            // Regardless of the umask.
+            // Sets the permissions regardless of the umask.
             let more = mode.filter(|mode| *mode != directory_mode(PRIVATE_MODE));
             more.map_or(Ok(()), |mode| fs::set_permissions(dir, fs::Permissions::from_mode(mode)))?;
         }
@@ -187,7 +190,7 @@ fn create_dir_durably(dir: &Path, mode: Option<u32>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `InvalidData` if it is.
+/// `InvalidData` if the directory is a symbolic link.
 fn check_no_link(dir: &Path) -> io::Result<()> {
     match fs::symlink_metadata(dir) {
         Ok(found) if found.is_symlink() => Err(irregular("a symbolic link")),
@@ -218,7 +221,7 @@ impl Disk for RealDisk {
 
     fn list(&self, dir: Dir) -> io::Result<Vec<OsString>> {
         let path = self.paths.dir(dir);
-        // The root directory may be reached by a link; files in it may not.
+        // The root directory may be reached by a link; the other directories may not.
         if dir != Dir::Root {
             check_no_link(&path)?;
         }
@@ -272,8 +275,9 @@ impl Disk for RealDisk {
     }
 
     fn random(&self) -> u64 {
-        // Its keys are random numbers of the system, drawn once for each thread. A forked process
-        // has the same ones, so the process number and the time are hashed as well.
+        // The keys of `RandomState` are random numbers of the system, drawn once for each thread. A
+        // forked process has the keys of its parent, so the process number and the time are hashed
+        // as well.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         RandomState::new().hash_one((std::process::id(), since.as_nanos()))
     }
@@ -303,8 +307,8 @@ impl DiskFile for RealFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        // It includes the length, which is needed to read the data back, but not timestamps and the
-        // like.
+        // `sync_data` includes the length, which is needed to read the data back, but not
+        // timestamps and the like.
         self.file.sync_data()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The directory may have been prepared by an attacker. So symbolic links are not followed,
 //! creating a file fails if the name exists, and opening does not block: opening a pipe would wait
-//! for its other end.
+//! for the pipe's other end.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
@@ -24,12 +24,12 @@ pub(super) enum Links {
     Followed,
 }
 
-/// Opens a regular file. A new file gets these permissions, regardless of the umask.
+/// Opens a regular file. A new file gets the permissions `mode`, regardless of the umask.
 ///
 /// # Errors
 ///
-/// `InvalidData` if it is not a regular file, `AlreadyExists` if it was to be created; else the
-/// error of the system.
+/// `InvalidData` if the file is not a regular file, `AlreadyExists` if the file to create exists;
+/// otherwise the error of the system.
 pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::Result<File> {
     let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     if links == Links::Refused {
@@ -50,7 +50,7 @@ pub(super) fn open(path: &Path, access: Access, links: Links, mode: u32) -> io::
         Err(e) if e.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
             return Err(irregular("a symbolic link"));
         }
-        // A device without hardware, or a socket.
+        // The file is a device without hardware, or a socket.
         Err(e) if e.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
             return Err(irregular("a socket or a device"));
         }
@@ -76,8 +76,8 @@ pub(super) fn irregular(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("it is not a regular file but {what}"))
 }
 
-/// The permissions of a directory for files with these permissions: everyone who may read them may
-/// enter it.
+/// The permissions of a directory for files with the permissions `mode`: everyone who may read the
+/// files may enter the directory.
 pub(super) fn directory_mode(mode: u32) -> u32 {
     mode | (mode & 0o444) >> 2
 }

@@ -10,8 +10,8 @@ use super::real::RealFile;
 use super::{Access, Dir, Disk, DiskFile, Lock, Locked, Map, Name, RealDisk};
 use crate::sync::Mutex;
 
-/// A disk of scratch files in any directory. Readers use it, because they may not write into a
-/// store's directory. Only this disk knows the names of its files.
+/// A disk of scratch files in any directory. Readers use this disk, because they may not write into
+/// a store's directory. Only this disk has the names of its files.
 #[derive(Debug)]
 pub struct UnnamedDisk {
     dir: PathBuf,
@@ -19,7 +19,7 @@ pub struct UnnamedDisk {
 }
 
 impl UnnamedDisk {
-    /// Creates a disk for this directory, which must exist when the first file is created.
+    /// Creates a disk for a directory, which must exist when the first file is created.
     pub fn new(dir: impl Into<PathBuf>) -> UnnamedDisk {
         UnnamedDisk { dir: dir.into(), files: Mutex::default() }
     }

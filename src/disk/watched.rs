@@ -8,19 +8,19 @@ use super::{Access, Dir, Disk, DiskFile, DiskLayer, Map, Name};
 
 /// Receives the traffic of a disk. Failed operations are not reported.
 pub trait Watcher: Debug + Send + Sync + 'static {
-    /// Bytes were written to a file, by one write.
+    /// Called after a write of `bytes` bytes to a file.
     fn wrote(&self, name: Name, bytes: usize);
 
-    /// A file was synced.
+    /// Called after a sync of a file.
     fn synced(&self, name: Name);
 
-    /// A directory was synced.
+    /// Called after a sync of a directory.
     fn synced_dir(&self);
 
-    /// Bytes were read by a call. Reads through a map are not reported.
+    /// Called after a read by a call. Reads through a map are not reported.
     fn read(&self, _bytes: usize) {}
 
-    /// A file was mapped.
+    /// Called after a file was mapped.
     fn mapped(&self) {}
 }
 

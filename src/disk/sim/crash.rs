@@ -54,7 +54,7 @@ pub(super) fn subset(n: usize, choice: &mut Choice<'_>) -> Vec<bool> {
     }
 }
 
-/// The entries after a crash: the durable ones, with any subset of the changes since.
+/// The entries after a crash: the durable entries, with any subset of the changes since.
 pub(super) fn entries(directory: &Directory, kept: &[bool]) -> Entries {
     let mut entries = directory.durable_entries().clone();
     for (change, kept) in directory.pending().iter().zip(kept) {
@@ -65,7 +65,7 @@ pub(super) fn entries(directory: &Directory, kept: &[bool]) -> Entries {
     entries
 }
 
-/// A part of a change that persists or not independently.
+/// A part of a change that persists or is lost independently of other parts.
 enum Event<'a> {
     /// The file grew to `to` by a write at `offset`, whether or not the written bytes persist.
     Grow {
@@ -78,8 +78,8 @@ enum Event<'a> {
         offset: usize,
         data: &'a [u8],
     },
-    /// Bytes within one sector whose sync failed. They persist only if no later sync succeeded, and
-    /// do not extend the file.
+    /// Bytes within one sector whose sync failed. They persist only if no later sync of the sector
+    /// succeeded, and do not extend the file.
     LostPiece {
         offset: usize,
         data: &'a [u8],
@@ -100,7 +100,8 @@ fn events(inode: &Inode, unit: Unit) -> Vec<Event<'_>> {
     let mut events = Vec::new();
     for change in inode.lost() {
         if let Change::Write { offset, data, .. } = change {
-            // Sector by sector, because a later sync may have made some of them durable.
+            // The write is split into sectors, because a later sync may have made some of them
+            // durable.
             let lost = pieces(*offset, data, Unit::Sector)
                 .filter(|(offset, _)| inode.differs(offset / SECTOR_BYTES))
                 .map(|(offset, data)| Event::LostPiece { offset, data });
@@ -128,11 +129,11 @@ pub(super) fn units(inode: &Inode, unit: Unit) -> usize {
     events(inode, unit).len()
 }
 
-/// The contents after a crash of bytes by which a file grew but whose data was lost.
+/// The contents after a crash of bytes by which a file grew although the written data was lost.
 pub(super) enum Fill {
     Zero,
     Noise(u64),
-    /// Stale bytes on the medium: those of another file at the same offset.
+    /// Stale bytes on the medium, which another file had at this offset.
     Stale(Arc<Vec<u8>>),
 }
 
@@ -161,8 +162,8 @@ impl Fill {
     }
 }
 
-/// The contents after a crash: the durable ones, with any subset of the sectors written since, and
-/// any subset of the changes of length.
+/// The contents after a crash: the durable contents, with any subset of the sectors written since,
+/// and any subset of the changes of length.
 #[expect(clippy::indexing_slicing, reason = "the image is made as long as what it is to have")]
 pub(super) fn content(
     inode: &Inode,

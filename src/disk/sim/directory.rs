@@ -16,8 +16,8 @@ pub(super) enum EntryChange {
 }
 
 impl EntryChange {
-    /// Applies the change to entries that may lack earlier changes: a name is removed only from the
-    /// inode that had it then, and an inode never has two names.
+    /// Applies the change to entries that may lack earlier changes. A name is removed only from the
+    /// inode that had the name at the time of the change, and an inode never has two names.
     pub(super) fn apply(self, entries: &mut Entries) {
         match self {
             EntryChange::Create { name, inode } | EntryChange::Rename { to: name, inode } => {

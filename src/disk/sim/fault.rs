@@ -1,4 +1,4 @@
-//! Operations on a simulated disk: counted, recorded, made to fail.
+//! Operations on a simulated disk. They are counted and recorded, and can be made to fail.
 
 use std::io;
 
@@ -25,7 +25,7 @@ pub enum OpKind {
     Sync,
     /// Maps a file.
     Map,
-    /// Renames a file to this name.
+    /// Renames a file to a name.
     Rename(Name),
     /// Links a file of another disk.
     Link,
@@ -33,14 +33,14 @@ pub enum OpKind {
     Remove,
     /// Syncs a directory.
     SyncDir(Dir),
-    /// Takes the lock.
+    /// Takes a lock.
     Lock,
     /// Returns the free space.
     FreeBytes,
 }
 
 impl OpKind {
-    /// Whether it changes the disk, or what a crash leaves of it.
+    /// Whether the operation changes the disk, or the state of the disk after a crash.
     pub fn changes(self) -> bool {
         match self {
             OpKind::CreateDirs
@@ -62,7 +62,7 @@ impl OpKind {
         }
     }
 
-    /// Whether it may need space that a full disk lacks.
+    /// Whether the operation may need space that a full disk lacks.
     pub fn takes_space(self) -> bool {
         matches!(
             self,
@@ -82,7 +82,7 @@ pub struct Op {
     pub kind: OpKind,
     /// The file, by the name under which it was opened; `None` for a directory.
     pub name: Option<Name>,
-    /// The offset in the file; 0 for an operation without one.
+    /// The offset in the file; 0 for an operation without an offset.
     pub offset: u64,
     /// The number of bytes; 0 for an operation without a length.
     pub len: u64,
@@ -95,10 +95,10 @@ pub struct Op {
 pub enum Strikes {
     /// All operations.
     Any,
-    /// Operations for which [`OpKind::changes`] holds. If all of them fail, the disk stays in the
-    /// state of the moment of a crash.
+    /// Operations for which [`OpKind::changes`] returns true. If all of these fail, the disk stays
+    /// in its state at the moment of a crash.
     Changes,
-    /// Operations for which [`OpKind::takes_space`] holds.
+    /// Operations for which [`OpKind::takes_space`] returns true.
     Space,
     /// Operations of one kind.
     Only(OpKind),
@@ -118,7 +118,7 @@ impl Strikes {
 /// A planned failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The operations that are counted and fail.
+    /// The operations that are counted and can fail.
     pub strikes: Strikes,
     /// The number of the first failing operation, counted from 1; 0 acts like 1.
     pub nth: u64,
@@ -142,7 +142,7 @@ impl Monitor {
     ///
     /// # Errors
     ///
-    /// The error of the fault, if it applies.
+    /// The error of the fault, if the fault applies.
     pub(super) fn enter(
         &mut self,
         kind: OpKind,

@@ -10,7 +10,7 @@ use super::OpKind;
 use super::state::State;
 use crate::disk::{DiskFile, Lock, LockGuard, Name};
 
-/// An open file. It refers to its inode, whatever happens to its name.
+/// An open file. It refers to its inode, whatever happens to the name of the file.
 pub(super) struct SimFile {
     state: Arc<Mutex<State>>,
     inode: u64,
@@ -19,7 +19,7 @@ pub(super) struct SimFile {
 }
 
 impl SimFile {
-    /// The caller has already counted it among the inode's handles.
+    /// Creates a handle that the caller has already counted among the inode's handles.
     pub(super) fn new(state: Arc<Mutex<State>>, inode: u64, name: Name, writable: bool) -> SimFile {
         SimFile { state, inode, name, writable }
     }
@@ -30,7 +30,7 @@ impl SimFile {
 }
 
 fn to_len(bytes: u64) -> io::Result<usize> {
-    // As on a real disk, lengths are signed.
+    // Lengths are signed, as on a real disk.
     isize::try_from(bytes)
         .ok()
         .and_then(|len| usize::try_from(len).ok())
@@ -126,7 +126,7 @@ pub(super) struct SimLock {
 }
 
 impl SimLock {
-    /// The caller has already recorded the lock in the state.
+    /// Creates a guard for a lock that the caller has already recorded in the state.
     pub(super) fn new(state: Arc<Mutex<State>>, inode: Option<u64>, kind: Lock) -> SimLock {
         SimLock { state, inode, kind }
     }

@@ -1,4 +1,4 @@
-//! The contents of a simulated file, and what power loss would leave of them.
+//! The contents of a simulated file, and what a power loss would leave of the contents.
 //!
 //! The current contents are one vector, written in place. The durable contents are stored as a
 //! difference: the old bytes of each sector that changed since the last sync. So a write and a sync
@@ -9,7 +9,7 @@ use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The unit that a medium writes or loses as a whole.
+/// The length in bytes of the unit that a medium writes or loses as a whole.
 pub(super) const SECTOR_BYTES: usize = 512;
 
 /// A change to a file.
@@ -41,28 +41,29 @@ fn sectors(start: usize, end: usize) -> Range<usize> {
 /// A file without its names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inode {
-    /// Shared with maps, and with the disks after crashes, until the next write.
+    /// The current contents, shared until the next write with maps, and with the disks after
+    /// crashes.
     content: Arc<Vec<u8>>,
     durable_len: usize,
-    /// The durable bytes of sectors where `content` differs: those changed since the last sync, and
-    /// those that a failed sync lost. Any other sector below `durable_len` is durable.
+    /// The durable bytes of sectors where `content` differs: sectors changed since the last sync,
+    /// and sectors that a failed sync lost. Any other sector below `durable_len` is durable.
     undo: HashMap<usize, [u8; SECTOR_BYTES]>,
-    /// Changes since the last sync, in order.
+    /// The changes since the last sync, in order.
     pending: Vec<Change>,
-    /// Changes that a failed sync lost, but that a crash may still show: the system may have
-    /// written some before it failed.
+    /// The changes that a failed sync lost, but that a crash may still show: the system may have
+    /// written some of them before the sync failed.
     lost: Vec<Change>,
-    /// Open files.
+    /// The number of open files of the inode.
     pub(super) handles: usize,
 }
 
 impl Inode {
-    /// A file whose contents are durable.
+    /// Creates a file whose contents are durable.
     pub(super) fn durable(content: Arc<Vec<u8>>) -> Inode {
         Inode { durable_len: content.len(), content, ..Inode::default() }
     }
 
-    /// A copy of this file without open handles, such as after a crash.
+    /// Returns a copy of this file without open handles, such as after a crash.
     pub(super) fn closed(&self) -> Inode {
         Inode { handles: 0, ..self.clone() }
     }
@@ -79,7 +80,7 @@ impl Inode {
         &self.lost
     }
 
-    /// Whether the medium's bytes of a sector differ from the current ones.
+    /// Whether the medium's bytes of a sector differ from the current bytes.
     pub(super) fn differs(&self, sector: usize) -> bool {
         self.undo.contains_key(&sector)
     }
@@ -107,7 +108,7 @@ impl Inode {
         }
     }
 
-    /// Records a change before it is made, with the durable bytes that it covers.
+    /// Records a change before it is made, with the durable bytes that the change overwrites.
     fn change(&mut self, change: Change) {
         let touched = change.sectors();
         // Nothing is durable past the durable end, so appends need no copy.
@@ -122,7 +123,7 @@ impl Inode {
         self.pending.push(change);
     }
 
-    /// Makes the writes since the last sync durable, whether that one succeeded or not.
+    /// Makes the writes since the last sync durable, whether the last sync succeeded or failed.
     pub(super) fn sync(&mut self) {
         if self.pending.is_empty() {
             return;
@@ -131,7 +132,7 @@ impl Inode {
         if self.lost.is_empty() {
             self.undo.clear();
         } else {
-            // Sectors that a failed sync lost are clean in memory: they are not written again.
+            // Sectors that a failed sync lost are clean in memory, so they are not written again.
             for sector in self.pending.iter().flat_map(Change::sectors) {
                 self.undo.remove(&sector);
             }
@@ -143,7 +144,7 @@ impl Inode {
         self.pending.clear();
     }
 
-    /// Fails a sync: the writes since the last one are readable until a crash, and no later sync
+    /// Fails a sync: the writes since the last sync are readable until a crash, and no later sync
     /// makes them durable.
     pub(super) fn fail_sync(&mut self) {
         for sector in self.pending.iter().flat_map(Change::sectors) {
@@ -153,7 +154,7 @@ impl Inode {
         self.lost.append(&mut self.pending);
     }
 
-    /// The durable contents only.
+    /// Returns only the durable contents.
     pub(super) fn durable_content(&self) -> Arc<Vec<u8>> {
         if self.undo.is_empty() && self.durable_len == self.content.len() {
             return Arc::clone(&self.content);
@@ -168,7 +169,7 @@ impl Inode {
     }
 }
 
-/// Copies as many bytes as both slices have.
+/// Copies bytes up to the end of the shorter slice.
 pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;

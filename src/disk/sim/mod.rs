@@ -1,10 +1,10 @@
 //! A disk in memory that can lose power.
 //!
-//! Between syncs any subset of the 512-byte sectors of unsynced writes persists, a file may have
-//! grown before its data came, changes of length persist or not, changes to a directory persist in
-//! any subset until the directory is synced, and the order across files is free. A failed sync
-//! loses the file's unsynced pages: they are readable until the crash, and a later sync does not
-//! make them durable.
+//! Until a sync, any subset of the 512-byte sectors of unsynced writes persists, a file may have
+//! grown without its data, changes of length persist or not, changes to a directory persist in any
+//! subset until the directory is synced, and the order across files is free. A failed sync loses
+//! the file's unsynced pages: they are readable until the crash, and a later sync does not make
+//! them durable.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -38,10 +38,10 @@ use state::{DIRS, State};
 
 /// A simulated disk with one store's directory, empty or not. A clone is the same disk.
 ///
-/// Files can be created in its directories from the start; only created directories are listed.
-/// Names are listed in an order that changes each time, but is repeatable for the same operations.
-/// A read, a write and a sync cost as much as the bytes they touch, not the size of the file; a map
-/// costs nothing until the file is written again.
+/// Files can be created in the store's directories from the start; only created directories are
+/// listed. Names are listed in an order that changes with each listing, but is repeatable for the
+/// same operations. A read, a write and a sync cost as much as the bytes they touch, not the size
+/// of the file; a map costs nothing until the file is written again.
 #[derive(Clone)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,
@@ -53,7 +53,7 @@ impl SimDisk {
         SimDisk::with(State::default())
     }
 
-    /// Creates a disk with these files, durably.
+    /// Creates a disk with the given files, which are durable.
     #[expect(clippy::indexing_slicing, reason = "there is one for each")]
     pub fn of(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
         let mut state = State::default();
@@ -74,14 +74,14 @@ impl SimDisk {
         SimDisk { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Lists names in other orders from now on, determined by this seed.
+    /// Changes the order in which names are listed. `seed` determines the new order.
     pub fn set_list_order(&self, seed: u64) {
         self.state.lock().order = seed;
     }
 
     /// Seeds the random numbers. Without a seed, all new disks return the same numbers, and so do
     /// all disks that start with the same files, so that tests are repeatable. Two stores that must
-    /// differ, or two copies of one, need two seeds.
+    /// differ, or two copies of one store, need two seeds.
     pub fn set_seed(&self, seed: u64) {
         self.state.lock().drawn = mix(seed);
     }
@@ -98,11 +98,11 @@ impl SimDisk {
         contents
     }
 
-    /// Simulates power loss: returns another, independent disk with one of the possible states. No
-    /// file is open on it, no lock is held, no fault is set.
+    /// Simulates power loss: returns another, independent disk with one of the possible states. The
+    /// new disk has no open file, no lock and no fault.
     ///
-    /// `choice` decides which state: called with `n`, it returns a uniformly random number below
-    /// `n`. The same results give the same state. It must not use this disk.
+    /// `choice` decides which state: if called with `n`, `choice` returns a uniformly random number
+    /// below `n`. The same results give the same state. `choice` must not use this disk.
     ///
     /// Costs a copy of each file that has unsynced changes.
     pub fn crash(&self, choice: &mut dyn FnMut(u64) -> u64) -> SimDisk {
@@ -119,8 +119,8 @@ impl SimDisk {
         }))
     }
 
-    /// The number of unsynced changes that power loss would keep or lose independently: changes of
-    /// a directory and of a file's length, and units of written bytes.
+    /// The number of unsynced changes that a power loss would keep or lose independently: changes
+    /// of a directory and of a file's length, and units of written bytes.
     pub fn unsynced(&self, unit: Unit) -> usize {
         let state = self.state.lock();
         let files: usize = state.inodes.values().map(|inode| crash::units(inode, unit)).sum();
@@ -128,8 +128,9 @@ impl SimDisk {
     }
 
     /// Simulates power loss that keeps exactly the [`unsynced`](SimDisk::unsynced) changes for
-    /// which `kept` returns true; it is called once for each by its number. If a file grew and its
-    /// data was lost, the bytes are zero. Otherwise it works as [`crash`](SimDisk::crash).
+    /// which `kept` returns true. `kept` is called once for each change with its number. If a file
+    /// grew and its data was lost, the bytes are zero. Otherwise this function works as
+    /// [`crash`](SimDisk::crash).
     pub fn crash_keeping(&self, unit: Unit, mut kept: impl FnMut(usize) -> bool) -> SimDisk {
         let state = self.state.lock();
         let mut number = 0;
@@ -140,7 +141,7 @@ impl SimDisk {
         };
         let entries = |dir: &Directory| crash::entries(dir, &next(dir.pending().len()));
         let dirs = state.dirs.each_ref().map(entries);
-        // Each file once, whether or not a name leads to it in the end.
+        // Each file is numbered once, whether or not a name leads to it in the end.
         let kept: BTreeMap<u64, Vec<bool>> =
             state.inodes.iter().map(|(id, inode)| (*id, next(crash::units(inode, unit)))).collect();
         SimDisk::with(state.rebuilt_by_id(dirs, |id, inode| {
@@ -159,16 +160,16 @@ impl SimDisk {
         }
     }
 
-    /// Simulates power loss that loses everything unsynced.
+    /// Simulates power loss that loses all unsynced changes.
     pub fn crash_synced_only(&self) -> SimDisk {
         let state = self.state.lock();
         let dirs = state.dirs.each_ref().map(|dir| dir.durable_entries().clone());
         SimDisk::with(state.rebuilt(dirs, Inode::durable_content))
     }
 
-    /// Simulates a killed process on a running system: returns another, independent disk with
-    /// everything. Unsynced data is still not durable there: a later crash of that disk may lose
-    /// it. No file is open on it, no lock is held, no fault is set.
+    /// Simulates a killed process on a running system: returns another, independent disk with all
+    /// changes. Unsynced data is still not durable on the new disk: a later crash of that disk may
+    /// lose it. The new disk has no open file, no lock and no fault.
     pub fn crash_all_kept(&self) -> SimDisk {
         let state = self.state.lock();
         let mut kept = State {
@@ -185,8 +186,9 @@ impl SimDisk {
         SimDisk::with(kept)
     }
 
-    /// Makes the `n`-th operation from now fail with an error of this kind; 1 is the next. Replaces
-    /// an earlier fault. A write that fails leaves the first half of its bytes written.
+    /// Makes the `n`-th operation from now fail with an error of the given kind; 1 is the next
+    /// operation. Replaces an earlier fault. A write that fails leaves the first half of its bytes
+    /// written.
     pub fn fail_after(&self, n: u64, kind: io::ErrorKind) {
         self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: false });
     }
@@ -196,7 +198,7 @@ impl SimDisk {
         self.fail(Fault { strikes: Strikes::Any, nth: n, kind, lasting: true });
     }
 
-    /// Sets a fault, replacing an earlier one.
+    /// Sets a fault, replacing an earlier fault.
     pub fn fail(&self, fault: Fault) {
         self.state.lock().monitor.fault = Some(fault);
     }
@@ -207,7 +209,8 @@ impl SimDisk {
     }
 
     /// Limits the bytes of contents on the disk; `None`, the default, sets no limit. Files without
-    /// a name that are not open take no space. With a limit, [`Disk::free_bytes`] is known.
+    /// a name that are not open take no space. With a limit, [`Disk::free_bytes`] returns the free
+    /// space.
     pub fn set_capacity_bytes(&self, capacity_bytes: Option<u64>) {
         self.state.lock().capacity_bytes = capacity_bytes;
     }
@@ -217,7 +220,8 @@ impl SimDisk {
         self.state.lock().monitor.operations
     }
 
-    /// The number of operations so far for which [`OpKind::changes`] holds, including failed ones.
+    /// The number of operations so far for which [`OpKind::changes`] returns true, including failed
+    /// ones.
     pub fn changes(&self) -> u64 {
         self.state.lock().monitor.changes
     }
@@ -227,8 +231,8 @@ impl SimDisk {
         self.state.lock().monitor.log = Some(Vec::new());
     }
 
-    /// Returns the operations since [`SimDisk::record`], and starts a new record; empty if
-    /// recording was not started.
+    /// Returns the operations since [`SimDisk::record`], and starts a new record. Returns an empty
+    /// list if recording was not started.
     pub fn take_log(&self) -> Vec<Op> {
         self.state.lock().monitor.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -286,7 +290,7 @@ impl Disk for SimDisk {
         Ok(Map::shared(Arc::clone(state.inode(id)?.content())))
     }
 
-    /// Fails between directories: no file of a store moves to another.
+    /// Fails between directories, because no file of a store moves to another directory.
     fn rename(&self, from: Name, to: Name) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Rename(to), Some(from), 0, 0)?;
@@ -308,15 +312,15 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    /// Not an operation: it is not counted, and fails only if the file does not exist.
+    /// Does not count as an operation, and fails only if the file does not exist.
     fn linkable(&self, name: Name) -> io::Result<Linkable> {
         let mut state = self.state.lock();
         let inode = state.find(name)?;
         Ok(Linkable::new(state.inode(inode)?.closed()))
     }
 
-    /// Both disks have the current contents of the file, as durable as they are. Nobody writes to
-    /// such a file, so this equals one shared file.
+    /// Both disks have the current contents of the file, as durable as on the first disk. Nobody
+    /// writes to a linked file, so two copies are equivalent to one shared file.
     fn link(&self, file: &Linkable, name: Name) -> io::Result<()> {
         let mut state = self.state.lock();
         state.monitor.enter(OpKind::Link, Some(name), 0, 0)?;
@@ -328,7 +332,7 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    /// A failed sync leaves the changes as they were: they may persist, and a later successful sync
+    /// A failed sync does not affect the changes: they may persist, and a later successful sync
     /// makes them durable.
     fn sync_dir(&self, dir: Dir) -> io::Result<()> {
         let mut state = self.state.lock();
@@ -360,12 +364,12 @@ impl Disk for SimDisk {
         Ok(state.free_bytes())
     }
 
-    /// The clock stands still: in May 2026, unless it was set.
+    /// Returns a constant time: in May 2026, unless the clock was set.
     fn clock(&self) -> i64 {
         self.state.lock().clock.unwrap_or(1_780_000_000_000)
     }
 
-    /// Not an operation: it is not counted, and never fails.
+    /// Does not count as an operation, and never fails.
     fn random(&self) -> u64 {
         let mut state = self.state.lock();
         state.drawn = state.drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,5 +1,5 @@
-//! Runs redb, whose crash protocol is known to be sound, on the simulated disk: the crash model must not
-//! break what a real medium keeps.
+//! Runs redb, whose crash protocol is known to be sound, on the simulated disk: the crash model
+//! must not lose anything that a real medium keeps.
 
 use redb::{Database, Durability, ReadableDatabase, StorageBackend, TableDefinition};
 
@@ -43,7 +43,7 @@ fn commit(db: &Database, n: u64) -> Result<(), redb::Error> {
     Ok(())
 }
 
-/// The number of commits on a disk; they must be the first ones.
+/// The number of commits on a disk. The disk must have the first commits without a gap.
 fn committed(disk: &SimDisk) -> u64 {
     let db = database(disk, Access::Write).unwrap();
     let txn = db.begin_read().unwrap();
@@ -56,8 +56,8 @@ fn committed(disk: &SimDisk) -> u64 {
     n
 }
 
-/// Makes one durable commit, then more until change number `stop` and all later ones fail. Returns the
-/// disk and the number of acknowledged commits.
+/// Makes one durable commit, then more commits until change number `stop` and all later changes
+/// fail. Returns the disk and the number of acknowledged commits.
 fn run(stop: u64) -> (SimDisk, u64) {
     let disk = SimDisk::new();
     let db = database(&disk, Access::Create).unwrap();

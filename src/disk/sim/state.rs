@@ -21,18 +21,18 @@ pub(super) const DIRS: usize = Dir::ALL.len();
 pub(super) struct State {
     pub(super) inodes: BTreeMap<u64, Inode>,
     pub(super) next_inode: u64,
-    /// In the order of [`Dir::ALL`].
+    /// The directories, in the order of [`Dir::ALL`].
     pub(super) dirs: [Directory; DIRS],
     /// The directories that were created.
     pub(super) made: Vec<Dir>,
-    /// The lock holders by file.
+    /// The lock holders of each file.
     pub(super) locks: BTreeMap<u64, Holders>,
-    /// Determines the order in which names are listed; changes with each list.
+    /// Determines the order in which names are listed. Changes with each list.
     pub(super) order: u64,
-    /// Changes with each random number.
+    /// The input for the next random number. Changes with each random number.
     pub(super) drawn: u64,
     pub(super) capacity_bytes: Option<u64>,
-    /// The time of the clock, if it was set.
+    /// The time of the clock, if the clock was set.
     pub(super) clock: Option<i64>,
     pub(super) monitor: Monitor,
 }
@@ -57,12 +57,12 @@ impl State {
         self.inodes.get_mut(&inode).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Creates a file under a name that is free.
+    /// Creates a file under a free name.
     pub(super) fn create(&mut self, name: Name) -> u64 {
         self.name(name, Inode::default())
     }
 
-    /// Gives a file a name that is free.
+    /// Gives a file a free name.
     pub(super) fn name(&mut self, name: Name, file: Inode) -> u64 {
         let inode = self.next_inode;
         self.next_inode += 1;
@@ -72,7 +72,7 @@ impl State {
     }
 
     /// The `order` of a copy of this disk. Equal operations lead to equal orders, and different
-    /// ones to different orders.
+    /// operations to different orders.
     pub(super) fn order_of_copy(&self) -> u64 {
         xxh3_64_with_seed(&self.monitor.operations.to_le_bytes(), self.order)
     }
@@ -95,7 +95,7 @@ impl State {
         self.inodes.retain(|id, inode| inode.handles > 0 || dirs.iter().any(|dir| dir.knows(*id)));
     }
 
-    /// Bytes of the files that have a name or are open.
+    /// The number of bytes of the files that have a name or are open.
     pub(super) fn used_bytes(&self) -> u64 {
         let named = |id| self.dirs.iter().any(|dir| dir.now().values().any(|named| *named == id));
         let used = self.inodes.iter().filter(|(id, inode)| inode.handles > 0 || named(**id));
@@ -120,8 +120,8 @@ impl State {
         }
     }
 
-    /// The state of another disk with these entries. `content` returns the durable contents of each
-    /// file.
+    /// The state of another disk with the entries `dirs`. `content` returns the durable contents of
+    /// each file.
     pub(super) fn rebuilt(
         &self,
         dirs: [Entries; DIRS],
@@ -130,8 +130,8 @@ impl State {
         self.rebuilt_by_id(dirs, |_, inode| content(inode))
     }
 
-    /// The state of another disk with these directories, whose inodes derive from those here, each
-    /// with its number.
+    /// The state of another disk with the entries `dirs`, whose inodes derive from the inodes of
+    /// this disk. `content` gets each inode with its number.
     pub(super) fn rebuilt_by_id(
         &self,
         dirs: [Entries; DIRS],
@@ -162,7 +162,7 @@ pub(super) struct Holders {
 }
 
 impl Holders {
-    /// Takes a lock, if no holder conflicts.
+    /// Takes a lock, if no holder conflicts. Returns whether the lock was taken.
     pub(super) fn take(&mut self, kind: Lock) -> bool {
         let free = !self.writer && (kind == Lock::Shared || self.readers == 0);
         match kind {

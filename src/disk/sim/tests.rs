@@ -7,7 +7,7 @@ const SEEDS: u64 = 400;
 const A: Name = Name::SegmentNew(1);
 const B: Name = Name::Segment(1);
 
-/// Numbers from a seed.
+/// Returns a source of numbers from a seed.
 pub(super) fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |n| {
@@ -31,7 +31,7 @@ fn file(disk: &SimDisk, name: Name) -> Option<Vec<u8>> {
     disk.contents().into_iter().find(|(other, _)| *other == name).map(|(_, content)| content)
 }
 
-/// The contents of a file after crashes, each state once.
+/// The contents of a file after crashes, each possible state once.
 fn states(disk: &SimDisk, name: Name) -> BTreeSet<Option<Vec<u8>>> {
     crashes(disk).map(|crashed| file(&crashed, name)).collect()
 }
