@@ -2,13 +2,15 @@
 
 use super::Error;
 
-/// Declares the kinds: one for each variant of [`Error`], with its name.
+/// Declares the kinds of errors: one kind for each variant of [`Error`], with the name of the
+/// variant.
 macro_rules! kinds {
     ($($Kind:ident),* $(,)?) => {
         /// The kind of an [`Error`], without its details.
         ///
-        /// It is for code that converts errors into another form, such as exceptions of another
-        /// language or codes. [`ALL`](ErrorKind::ALL) lets a test check that each kind is covered.
+        /// Use the kind in code that converts errors into another form, such as exceptions of
+        /// another language or codes. [`ALL`](ErrorKind::ALL) lets a test check that each kind is
+        /// covered.
         ///
         /// ```
         /// use simkeep::{Error, ErrorKind};

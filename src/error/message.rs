@@ -1,5 +1,5 @@
-//! The messages of errors: what is wrong, where, and what to do. A program with options of its own,
-//! such as the command-line tool, adds advice for some variants.
+//! The messages of errors. A message says what is wrong, where, and what to do. A program with
+//! options of its own, such as the command-line tool, adds advice for some variants.
 
 use std::fmt;
 use std::io;
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(failed(Arc::new(fmt::Error)), ErrorKind::Input);
     }
 
-    /// An error of files and of the store itself, and what it says.
+    /// The errors of files and of the store itself, with their messages.
     #[expect(clippy::too_many_lines, reason = "a table of cases")]
     fn of_files() -> Vec<(Error, &'static str)> {
         let (place, file) = (|| "crawl.simkeep".to_owned(), || "crawl.df".to_owned());
@@ -279,7 +279,7 @@ mod tests {
         ]
     }
 
-    /// An error of who uses the store, and what it says.
+    /// The errors about the use of the store, with their messages.
     fn of_use() -> Vec<(Error, &'static str)> {
         let poisoned = |cause| Error::Poisoned(Arc::new(cause));
         let bug = || Bug::of_panic(std::panic::Location::caller()).into();
@@ -329,7 +329,7 @@ mod tests {
         ]
     }
 
-    /// An error of arguments, and what it says.
+    /// The errors of arguments, with their messages.
     fn of_arguments() -> Vec<(Error, &'static str)> {
         vec![
             (UrlError::Empty.into(), "the URL is empty"),
@@ -362,7 +362,7 @@ mod tests {
         ]
     }
 
-    /// An error of a call, and what it says.
+    /// The errors of a call, with their messages.
     fn of_calls() -> Vec<(Error, &'static str)> {
         let input = std::io::Error::other("line 3 is no JSON");
         vec![
@@ -420,7 +420,7 @@ mod tests {
         let mut shown = Vec::new();
         for (error, expected) in [of_files(), of_use(), of_arguments(), of_calls()].concat() {
             let mut message = error.to_string();
-            // A bug names its line.
+            // The message of a bug contains the line of the bug.
             if let Some(at) = message.find(here) {
                 let line = message[at + here.len()..].find(':').unwrap();
                 message.replace_range(at..at + here.len() + line, "HERE");

@@ -1,4 +1,4 @@
-//! Every error says what happened, where, and what to do.
+//! Errors. Every error says what happened, where, and what to do.
 
 mod kind;
 mod message;
@@ -19,7 +19,7 @@ pub use kind::ErrorKind;
 /// The result of an operation on a store.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Damage: a byte of a file is not what it must be.
+/// Damage: the bytes of a file are not as they must be.
 ///
 /// ```
 /// # use simkeep::{Options, Store};
@@ -39,7 +39,7 @@ pub struct Corruption {
     pub file: String,
     /// The byte offset in the file.
     pub offset: u64,
-    /// What is wrong, with the expected and the actual value.
+    /// The damage, with the expected and the actual value.
     pub what: String,
 }
 
@@ -59,12 +59,13 @@ impl fmt::Display for Corruption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotStore {
-    /// No file of a store. A store can be created there, unless other files are in the way.
+    /// No file of a store. A store can be created in the directory, unless other files are in the
+    /// way.
     Nothing,
-    /// Published generations of a store. A [`Reader`](crate::Reader) opens them, and nothing writes
-    /// to them.
+    /// Published generations of a store. A [`Reader`](crate::Reader) opens the generations, and
+    /// nothing writes to them.
     Published,
-    /// This number of segment files, without the catalog that lists them.
+    /// Segment files, without the catalog that lists them. The field is the number of these files.
     /// [`repair`](crate::repair::repair) recovers their data.
     Segments(usize),
     /// Something else, or a file of another store: choose another directory.
@@ -86,8 +87,8 @@ pub enum NotStore {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A call to the operating system failed. If it was a write, the store is
-    /// [poisoned](Error::Poisoned) from then on.
+    /// A call to the operating system failed. If the call was a write, the store is
+    /// [poisoned](Error::Poisoned).
     Io {
         /// The action that failed.
         action: &'static str,
@@ -103,45 +104,45 @@ pub enum Error {
     NotAStore {
         /// The location.
         location: String,
-        /// Why it is not a store.
+        /// The reason why the location is not a store.
         why: String,
-        /// What is in the location instead.
+        /// The contents of the location.
         found: NotStore,
     },
     /// A file is not a table of document frequencies. Choose another file, or count a table.
     NotATable {
         /// The file.
         file: String,
-        /// Why it is not a table.
+        /// The reason why the file is not a table.
         why: String,
     },
     /// This store was never completed: the repair or load that creates it was interrupted, or is
-    /// still running. If it was interrupted, run it again; it starts over.
+    /// still running. If the repair or load was interrupted, run it again; it starts over.
     Unfinished {
         /// The location.
         location: String,
     },
     /// The name of the file to be written already belongs to something that must not be replaced.
-    /// It stays unchanged; choose another file name.
+    /// The existing file stays unchanged; choose another file name.
     AlreadyExists {
         /// The file.
         file: String,
-        /// What it is.
+        /// The description of the existing file.
         why: &'static str,
     },
-    /// A store was to be created where a store already exists. It stays unchanged; open it, or
-    /// choose another location.
+    /// A store was to be created where a store already exists. The existing store stays unchanged;
+    /// open it, or choose another location.
     StoreExists {
         /// The location.
         location: String,
     },
     /// A store was to be backed up or published to a directory that does not contain an earlier
-    /// state of it. The directory contains another store, a newer or diverged state, or a backup
-    /// that was written to since. It stays unchanged; choose another directory.
+    /// state of the store. The directory contains another store, a newer or diverged state, or a
+    /// backup that was written to since. The directory stays unchanged; choose another one.
     NotABackup {
         /// The location.
         location: String,
-        /// Why the directory is not an earlier state.
+        /// The reason why the directory is not an earlier state.
         why: String,
     },
     /// A file was written by another version of simkeep. Use that version.
@@ -154,21 +155,22 @@ pub enum Error {
         reads: u32,
     },
     /// The store was made by a build of simkeep with URL hashes of another length, which only tests
-    /// use. Open it with such a build.
+    /// use. Open the store with such a build.
     UrlHash {
         /// The file that records the length.
         file: String,
-        /// The bits of the store's hashes.
+        /// The number of bits of the store's hashes.
         found: u64,
-        /// The bits of this build's hashes.
+        /// The number of bits of this build's hashes.
         reads: u64,
     },
-    /// The store is open for writing, by another process or by this one. Wait until it is closed,
-    /// or use a [`Reader`](crate::Reader), which works while a writer has the store open.
+    /// The store is open for writing, by another process or by this process. Wait until the store
+    /// is closed, or use a [`Reader`](crate::Reader), which works while a writer has the store
+    /// open.
     Locked {
         /// The location.
         location: String,
-        /// Who has it open.
+        /// The process that has the store open.
         holder: Holder,
     },
     /// A file that locks out other writers was removed or replaced while the store was open:
@@ -177,16 +179,16 @@ pub enum Error {
         /// The file.
         file: String,
     },
-    /// The store was opened by the process that this one was forked from, and only that process may
-    /// use it. Open it in one process, or read it with a [`Reader`](crate::Reader).
+    /// The store was opened by the parent of this forked process, and only the parent may use the
+    /// store. Open the store in one process, or read it with a [`Reader`](crate::Reader).
     Forked,
     /// An earlier write failed, or simkeep met a bug of its own. The store accepts no more writes
-    /// until it is opened again. After a bug it refuses reads, too.
+    /// until it is opened again. After a bug the store refuses reads, too.
     Poisoned(Arc<Error>),
     /// The store was closed. Open it again.
     Closed,
-    /// An invariant of simkeep does not hold. Nothing is wrong with the call; please report the
-    /// bug. A store that meets one is [poisoned](Error::Poisoned).
+    /// An invariant of simkeep is broken. Nothing is wrong with the call; please report the bug. A
+    /// store that meets a bug is [poisoned](Error::Poisoned).
     Bug(Bug),
     /// A text is not a valid URL, or too long to be stored.
     Url(UrlError),
@@ -195,19 +197,19 @@ pub enum Error {
     /// A number is not a time that can be stored, or looks like seconds.
     Time(TimeError),
     /// The time of a visit is later than the clock of this machine plus
-    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). Correct its time, or the
-    /// clock.
+    /// [`Options::clock_tolerance`](crate::Options::clock_tolerance). Correct the time of the
+    /// visit, or the clock.
     InTheFuture {
-        /// The page.
+        /// The URL of the visited page.
         url: String,
         /// The time of the visit.
         time: Time,
         /// The latest time that a visit may have now.
         limit: Time,
     },
-    /// The store has no epoch of this number. Register its name first.
+    /// The store has no epoch of this number. Register the epoch's name first.
     UnknownEpoch(u32),
-    /// The epoch has ended. Use another one.
+    /// The epoch has ended. Use another epoch.
     EndedEpoch(String),
     /// The store does not have the table of document frequencies of an epoch: the epoch was
     /// registered by name only, or has ended. The store cannot make fingerprints of this epoch
@@ -218,54 +220,54 @@ pub enum Error {
         /// The name that the file of the table would have.
         file: String,
     },
-    /// An epoch cannot end yet: the version in force of some pages belongs to it. Restate or forget
-    /// them, or allow a number of pages to be left behind.
+    /// An epoch cannot end yet: the version in force of some pages belongs to the epoch. Restate or
+    /// forget these pages, or allow a number of pages to be left behind.
     EpochInUse {
-        /// Its name.
+        /// The name of the epoch.
         name: String,
-        /// One of those pages.
+        /// One of the pages that would be left behind.
         url: String,
     },
     /// An observation of a load was an error, or cannot be stored. Nothing was stored.
     LoadRejected {
         /// The number of the observation, counted from 1.
         nth: u64,
-        /// The error.
+        /// The error of the observation.
         cause: Arc<Error>,
     },
     /// The source of a load's observations failed. Nothing was stored.
     Input(Arc<dyn std::error::Error + Send + Sync>),
     /// A long call was cancelled through its [`Progress`](crate::Progress). Each such call
-    /// documents what it leaves undone.
+    /// documents which work is left undone.
     Cancelled,
-    /// A lost operation may have forgotten pages, and repair cannot know which. Nothing was
+    /// A lost operation may have forgotten pages, and it is unknown which pages. Nothing was
     /// repaired. [`RepairOptions::keep_forgotten`](crate::repair::RepairOptions::keep_forgotten)
     /// repairs the store anyway.
     AmbiguousRepair {
-        /// What is lost.
+        /// The operations that are lost.
         what: String,
     },
     /// An option has an invalid value.
     InvalidOption {
         /// The option's name.
         name: &'static str,
-        /// The values that it takes.
+        /// The values that the option accepts.
         takes: &'static str,
     },
     /// A limit was reached. Existing data is not affected.
     Limit {
-        /// What exceeds the limit.
+        /// The items that exceed the limit.
         what: &'static str,
         /// The limit.
         max: u64,
-        /// What to do.
+        /// The advice what to do instead.
         instead: &'static str,
     },
-    /// The arguments of a call do not fit together, or the call makes no sense now. It changed
-    /// nothing.
+    /// The arguments of a call do not fit together, or the call makes no sense now. The call
+    /// changed nothing.
     InvalidArgument(String),
     /// redb, the database behind `catalog.redb`, failed for a reason other than damage or a failed
-    /// system call. If it was a write, the store is [poisoned](Error::Poisoned).
+    /// system call. If the failed call was a write, the store is [poisoned](Error::Poisoned).
     Catalog(String),
 }
 
@@ -291,7 +293,7 @@ impl Error {
         matches!(self, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
     }
 
-    /// Whether the name belongs to something other than a regular file.
+    /// Whether the name of the file belongs to something other than a regular file.
     pub(crate) fn is_irregular(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::InvalidData)
     }
@@ -306,7 +308,8 @@ impl Error {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof)
     }
 
-    /// Converts an error that means damage to its description. A failed read counts as damage.
+    /// Converts an error that means damage to a description of the damage. Returns any other error.
+    /// A failed read counts as damage.
     pub(crate) fn flaw(self) -> Result<Corruption> {
         use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
         match self {
@@ -321,7 +324,7 @@ impl Error {
         }
     }
 
-    /// Replaces the name of a file in this error, for a file outside of a store.
+    /// Replaces the name of a file in an error, for a file outside of a store.
     pub(crate) fn renamed(mut self, from: impl fmt::Display, to: impl fmt::Display) -> Error {
         if let Error::Io { file, .. }
         | Error::Corrupt(Corruption { file, .. })
@@ -402,7 +405,7 @@ impl From<FingerprintError> for Error {
     fn from(e: FingerprintError) -> Self {
         match e {
             FingerprintError::Invalid(what) => Error::InvalidArgument(what),
-            // A source of frequencies inside this crate fails with this crate's errors.
+            // A source of frequencies inside this crate returns errors of this crate.
             FingerprintError::Frequencies(e) => {
                 let own = e.downcast_ref::<Error>().cloned();
                 own.unwrap_or(Error::Input(e))
