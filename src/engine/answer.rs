@@ -32,9 +32,9 @@ use crate::time::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ExactCopy {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// When that page was first seen with this digest, in milliseconds since 1970.
+    /// The time when the page was first seen with this digest, in milliseconds since 1970.
     pub first: Time,
 }
 
@@ -56,13 +56,13 @@ pub struct ExactCopy {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct NearDuplicate {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// The Hamming distance of its fingerprint.
+    /// The Hamming distance between the page's fingerprint and the visit's fingerprint.
     pub distance: u32,
     /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
-    /// When the page was first seen with its content in force, in milliseconds since 1970.
+    /// The time when the page was first seen with its content in force, in milliseconds since 1970.
     pub first: Time,
 }
 
@@ -85,11 +85,12 @@ pub struct NearDuplicate {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Original {
-    /// The page.
+    /// The URL of the original page.
     pub url: String,
-    /// The number of bits in which its fingerprint differs.
+    /// The number of bits in which the fingerprint of the original differs from the page's
+    /// fingerprint.
     pub distance: u32,
-    /// The evidence that it is nearly the same.
+    /// The evidence that the content of the original is nearly the same.
     pub by: OriginalBy,
 }
 
@@ -97,16 +98,16 @@ pub struct Original {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum OriginalBy {
-    /// They have equal digests.
+    /// The two pages have equal digests.
     Digest,
-    /// They have equal fingerprints, but different or unknown digests.
+    /// The two pages have equal fingerprints, but different or unknown digests.
     Fingerprint,
-    /// Their fingerprints are near each other.
+    /// The fingerprints of the two pages are near each other.
     Near,
 }
 
-/// The result of an observation. Its `Display` shows, for people, the verdict, the meaning of its
-/// distance, and the numbers of copies and near pages.
+/// The result of an observation. Its `Display` shows, for people, the verdict, the meaning of the
+/// verdict's distance, and the numbers of copies and near pages.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -126,20 +127,20 @@ pub enum OriginalBy {
 pub struct Outcome {
     /// The verdict on the page.
     pub verdict: Verdict,
-    /// The meaning of the verdict's distance, if it has one, by the recipe of its epoch. In a text
-    /// of fewer than [100 words](Meaning::WORDS_MIN) it means little; the store does not know the
-    /// length of texts.
+    /// The meaning of the verdict's distance, if the verdict has a distance, by the recipe of its
+    /// epoch. In a text of fewer than [100 words](Meaning::WORDS_MIN) the meaning is unreliable;
+    /// the store does not have the length of texts.
     pub meaning: Option<Meaning>,
     /// Whether the visit saw content that is far from all of the page's last versions.
     ///
-    /// It is true for the first content of the page. It is also true if the page
-    /// [changed](Verdict::Changed) by more than a minor change of its epoch, and is not near an
-    /// earlier version. Without a distance, for example to a fingerprint of another epoch, content
-    /// is far from every version with another digest. It is false for a visit that is
-    /// [out of order](Verdict::OutOfOrder), because the comparison is not made.
+    /// True for the first content of the page. Also true if the page [changed](Verdict::Changed) by
+    /// more than a minor change of its epoch, and is not near an earlier version. Without a
+    /// distance, for example to a fingerprint of another epoch, content is far from every version
+    /// with another digest. False for a visit that is [out of order](Verdict::OutOfOrder), because
+    /// such a visit is not compared.
     pub novel: bool,
-    /// The value of processing the content further, relative to other visits. It goes from 0 to the
-    /// page's [weight](crate::Observation::weight) in force after the visit:
+    /// The value of processing the content further, relative to other visits. It is between 0 and
+    /// the page's [weight](crate::Observation::weight) in force after the visit:
     ///
     /// | verdict | priority |
     /// |---|---|
@@ -149,9 +150,10 @@ pub struct Outcome {
     /// | `Same`, `Unseen`, `Gone`, `Failed`, `Known` | 0 |
     /// | `OutOfOrder` | 0, because a later version is in force |
     ///
-    /// So it is 0 for a page that was gone and came back unchanged. Two unrelated texts are 32 bits
-    /// apart on average. The idea that priority grows with the distance comes from S. Seshasai,
-    /// *Efficient near duplicate document detection for specialized corpora*, MIT 2009, 2.6.1.
+    /// So the priority is 0 for a page that was gone and came back unchanged. Two unrelated texts
+    /// are 32 bits apart on average. The idea that priority grows with the distance comes from S.
+    /// Seshasai, *Efficient near duplicate document detection for specialized corpora*, MIT 2009,
+    /// 2.6.1.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -170,25 +172,27 @@ pub struct Outcome {
     /// # }
     /// ```
     pub priority: f64,
-    /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. A new one is
-    /// stored even if the store had the visit already.
+    /// Whether the fingerprint in [another epoch](crate::Observation::also) was stored. A new
+    /// fingerprint is stored even if the store had the visit already.
     pub also: bool,
-    /// Other pages whose version in force has the same digest (and fingerprint, in the same epoch),
-    /// in the order in which they were first seen with it. The first is the original, unless this
-    /// page had the content earlier. Empty for content without a fingerprint.
+    /// Other pages whose version in force has the digest of this content (and its fingerprint, in
+    /// the same epoch), in the order in which they were first seen with this digest. The first page
+    /// is the original, unless this page had the content earlier. Empty for content without a
+    /// fingerprint.
     pub copies: Vec<ExactCopy>,
-    /// Near-duplicates: other pages whose version in force is near, without the copies, in the
-    /// newest epoch that finds [near-duplicates](crate::Role) in which there are two fingerprints
-    /// to compare. Nearest first, then in SURT order.
+    /// Near-duplicates: other pages whose version in force is near, without the copies. The
+    /// fingerprints are compared in the newest epoch that finds [near-duplicates](crate::Role) and
+    /// has two fingerprints to compare. The nearest page comes first; equally near pages are in
+    /// SURT order.
     pub near: Vec<NearDuplicate>,
-    /// The page among `copies` and `near` that ranks before this one and all others, by
+    /// The page among `copies` and `near` that ranks before this page and all others, by
     /// [`Options::rule`](crate::Options::rule): by default the page that was first seen with its
-    /// content. `None` if this page ranks first, or there is no other.
+    /// content. `None` if this page ranks first, or there is no other page.
     ///
-    /// An indexer keeps it in place of this page. Together with `priority`, it shows which pages
-    /// need no further processing. The original of a page may itself have an original that is not
-    /// near this page. In [clusters](crate::cluster::Clustering::run) that cannot happen, because
-    /// pages yield only to leaders.
+    /// An indexer keeps the original in place of this page. Together with `priority`, it shows
+    /// which pages need no further processing. The original of a page may itself have an original
+    /// that is not near this page. In [clusters](crate::cluster::Clustering::run) such a chain
+    /// cannot happen, because pages yield only to leaders.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -200,7 +204,7 @@ pub struct Outcome {
     /// let seen = Observation::content("https://example.com/copy", Time::from_ms(3_000)?, 0b0011, epoch);
     /// let original = store.observe(seen)?.original.unwrap();
     /// assert_eq!((original.url.as_str(), original.distance), ("https://example.org/", 1));
-    /// // What was seen before all others comes first, whenever that is heard of.
+    /// // The page seen before all others is the original, even if it is reported later.
     /// let earlier = Observation::content("https://example.net/", Time::from_ms(1_000)?, 0b0011, epoch);
     /// assert_eq!(store.observe(earlier)?.original, None);
     /// # Ok(())
@@ -208,7 +212,7 @@ pub struct Outcome {
     /// ```
     pub original: Option<Original>,
     /// Whether `copies` and `near` are complete, so that no other page can be the original. If not,
-    /// they were cut short for one of the reasons in
+    /// the lists were cut short for one of the reasons in
     /// [`Matches::complete`](crate::Matches::complete).
     pub complete: bool,
 }
@@ -290,7 +294,7 @@ fn write_verdict(
     meaning.map_or(Ok(()), |meaning| write!(f, ": {meaning}"))
 }
 
-/// One entry in a page's history. Its `Display` shows, for people, when it was, and the verdict.
+/// One entry in a page's history. Its `Display` shows, for people, the time and the verdict.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -305,11 +309,11 @@ fn write_verdict(
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryEntry {
-    /// A visit.
+    /// A visit with the verdict on it.
     Visit {
-        /// The visit.
+        /// The visit itself.
         visit: Visit,
-        /// The verdict on it, after all earlier visits.
+        /// The verdict on the visit, after all earlier visits.
         verdict: Verdict,
         /// The meaning of the verdict's distance, as in an [`Outcome`].
         meaning: Option<Meaning>,
@@ -350,8 +354,8 @@ impl fmt::Display for HistoryEntry {
     }
 }
 
-/// A page's visits in order of time, then digest, then fingerprint. Restatements follow their
-/// visit, and properties come last of their time.
+/// A page's history in order of time. Visits at one time are in order of digest, then fingerprint.
+/// Restatements follow their visit, and properties come last among the entries of one time.
 pub type History = Vec<HistoryEntry>;
 
 /// The current state of a page.
@@ -380,30 +384,32 @@ pub struct Page {
     pub first: Time,
     /// The latest visit.
     pub last: Visit,
-    /// The content in force, with its fingerprint of the newest epoch that
-    /// [detects changes](crate::Role). `None` if the page is gone or its content was never seen.
+    /// The content in force, with its fingerprint of the newest epoch that [detects
+    /// changes](crate::Role). `None` if the page is gone or its content was never seen.
     pub content: Option<Content>,
-    /// The content in force with each of its fingerprints: one for each epoch in which it has one,
-    /// or is known to have none; the newest epoch first.
+    /// The content in force with each of its fingerprints: one item for each epoch in which the
+    /// content has a fingerprint, or is known to have none; the newest epoch first.
     pub contents: Vec<Content>,
-    /// When the content in force was last seen.
+    /// The time when the content in force was last seen.
     pub content_seen: Option<Time>,
-    /// When the content seen last was last modified, in milliseconds since 1970: the value to send
-    /// as `If-Modified-Since`. The server [reported](crate::Observation::modified) it with that
-    /// content or later. `None` if no content was ever seen, or the server did not report it since.
+    /// The time when the content seen last was last modified, in milliseconds since 1970: the value
+    /// to send as `If-Modified-Since`. The server [reported](crate::Observation::modified) the time
+    /// with that content or later. `None` if no content was ever seen, or the server did not report
+    /// a time since.
     pub modified: Option<Time>,
     /// Whether the page is gone.
     pub gone: bool,
-    /// Its importance: the [weight](crate::Observation::weight) that was set last, or 1.
+    /// The importance of the page: the [weight](crate::Observation::weight) that was set last, or
+    /// 1.
     pub weight: Weight,
-    /// The [class](crate::Observation::class) that was set last; `None` if none ever was.
+    /// The [class](crate::Observation::class) that was set last; `None` if no class was ever set.
     pub class: Option<u32>,
-    /// The change statistics of its visits.
+    /// The change statistics of the page's visits.
     pub changes: Changes,
 }
 
 impl Page {
-    /// Creates a page from its head, in a store with these epochs.
+    /// Creates a page from its head, in a store with the epochs `epochs`.
     pub(crate) fn new(url: &str, Changing { head, changes }: &Changing, epochs: &Epochs) -> Page {
         let contents = head.in_force();
         Page {
@@ -441,7 +447,7 @@ impl Page {
 pub struct Forgotten {
     /// The number of pages.
     pub pages: u64,
-    /// The number of visits to those pages.
+    /// The number of visits to the hidden pages.
     pub visits: u64,
 }
 
@@ -465,6 +471,6 @@ pub struct Forgotten {
 pub struct Merged {
     /// The number of merged segments.
     pub inputs: usize,
-    /// Bytes written.
+    /// The number of bytes written.
     pub bytes: u64,
 }

@@ -1,8 +1,8 @@
 //! The check for visits in the future.
 //!
-//! A crawler whose clock is wrong, or a file with a wrong date, can report a visit of the year
-//! 2099. Such a visit would be the last of its page for decades: every visit until then would be
-//! out of order, and the page would never be due.
+//! A crawler whose clock is wrong, or a file with a wrong date, can report a visit in a distant
+//! year, such as 2099. Such a visit would be the last visit of its page for decades: every visit
+//! until then would be out of order, and the page would never be due.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -17,7 +17,8 @@ use crate::time::Time;
 pub(crate) struct Clock<'b> {
     core: &'b Core,
     tolerance: Option<Duration>,
-    /// The last visit in the store, computed when first needed: that scans everything in memory.
+    /// The last visit in the store, computed when first needed: the computation scans all data in
+    /// memory.
     last: OnceCell<Option<Time>>,
 }
 
@@ -29,7 +30,8 @@ impl<'b> Clock<'b> {
 
     /// Rejects a visit that is later than the clock allows.
     ///
-    /// If the store has a later visit already, the clock is behind: then no visit is rejected.
+    /// If the store has a later visit already, the clock is behind the store. In this case no visit
+    /// is rejected.
     ///
     /// # Errors
     ///
@@ -81,13 +83,13 @@ mod tests {
         let now = Location::from(dir.path()).disk(None).clock();
         let (late, future) = (now + 2 * HOUR, Some(ErrorKind::InTheFuture));
         let visit = |time| Observation::content("http://a/", Time(time), 7, store.change_epoch());
-        // It does not matter how far back.
+        // A visit may be arbitrarily far in the past.
         for time in [crate::time::Time::MIN.0, 0, now, now + HOUR / 2] {
             store.observe(visit(time)).unwrap();
         }
         let count = || store.stats().unwrap().visits;
         assert_eq!((count(), kind(store.observe(visit(late)))), (4, future));
-        // None of a batch is stored.
+        // If one visit of a batch is rejected, no visit of the batch is stored.
         assert_eq!(kind(store.observe_batch(&[visit(1), visit(late)])), future);
         let load = [visit(2), visit(late)].map(Ok);
         assert_eq!(kind(store.load(load, LoadOptions::default())), future);
@@ -97,7 +99,7 @@ mod tests {
         };
         assert_eq!((url.as_str(), time), ("http://a/", Time(late)));
         assert!((now + HOUR..now + 2 * HOUR).contains(&limit.0));
-        // What is no visit has a time of its own.
+        // An operation that is not a visit may have any time.
         let epoch = store.register_epoch("other", crate::page::Role::Near).unwrap();
         store.restate(Restatement::new("http://a/", Time(late), 9, epoch)).unwrap();
         store.set_property(PropertyUpdate::weight("http://a/", Time(late), 2.0)).unwrap();
@@ -109,7 +111,7 @@ mod tests {
         let open = |options| Store::open_or_create(dir.path(), options).unwrap();
         let late = Location::from(dir.path()).disk(None).clock() + 2 * HOUR;
         for is_sealed in [false, true] {
-            // Without the option, any time is taken.
+            // Without the option, any time is accepted.
             let store = open(Options::default().background(false));
             store.observe(Observation::gone("http://a/", Time(late))).unwrap();
             if is_sealed {

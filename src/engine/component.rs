@@ -16,10 +16,10 @@ use crate::segment::{PageRef, PartOfPage, RecordRef, page_across};
 use crate::sync::RankedReadGuard;
 use crate::time::Time;
 
-/// The identity of a component in a view. Older components are less.
+/// The identity of a component in a view. Older components have lesser identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ComponentId {
-    /// The segment with this number, counted from the oldest.
+    /// The segment with a number, counted from the oldest segment.
     Segment(u32),
     /// The memtable being sealed.
     Sealing,
@@ -34,7 +34,7 @@ pub(crate) enum Component<'v> {
     Memtable(ComponentId, &'v Arc<Memtable>),
 }
 
-/// The location of a page: its component, and its number there.
+/// The location of a page: its component, and its number in the component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageLocation {
     pub(crate) component: ComponentId,
@@ -42,9 +42,10 @@ pub(crate) struct PageLocation {
 }
 
 impl PageLocation {
-    /// Encodes it as a number.
+    /// Encodes the location as a number.
     pub(crate) fn to_bits(self) -> u64 {
-        // The two greatest numbers represent the memtables. No view has that many segments.
+        // The two greatest numbers represent the memtables. No view has enough segments to reach
+        // these numbers.
         let component = match self.component {
             ComponentId::Segment(number) => number,
             ComponentId::Sealing => u32::MAX - 1,
@@ -53,7 +54,7 @@ impl PageLocation {
         u64::from(component) << 32 | u64::from(self.page)
     }
 
-    /// Decodes it from a number.
+    /// Decodes a location from a number.
     pub(crate) fn from_bits(bits: u64) -> PageLocation {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
         let [component, page] = [(bits >> 32) as u32, bits as u32];
@@ -66,10 +67,10 @@ impl PageLocation {
     }
 }
 
-/// What components know about a page.
+/// The data of a page that components have.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The location of its newest record, unless that was forgotten with a prefix.
+    /// The location of the page's newest record, unless the record was forgotten with a prefix.
     pub(crate) location: Option<PageLocation>,
     pub(crate) head: Option<Head>,
 }
@@ -89,7 +90,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Looks up a page, as of an operation. The result of a memtable holds its lock.
+    /// Looks up a page, as of an operation. The result for a memtable holds the memtable's lock.
     #[inline]
     pub(crate) fn page(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
         Ok(match self {
@@ -107,7 +108,7 @@ impl<'v> Component<'v> {
         })
     }
 
-    /// Returns the page with this number, if it is the one looked up.
+    /// Returns the page with the number `page`, if it is the page that is looked up.
     pub(crate) fn page_at(
         self,
         page: u32,
@@ -116,7 +117,7 @@ impl<'v> Component<'v> {
     ) -> Result<PageIn<'v>> {
         Ok(match self {
             Component::Segment(number, live) => {
-                // The URL is compared, so a wrong number finds no page rather than another one.
+                // The URL is compared, so a wrong number finds no page rather than another page.
                 let page = live.segment.page_if(page, lookup.url)?;
                 PageIn::Segment { number, live, page }
             }
@@ -127,7 +128,7 @@ impl<'v> Component<'v> {
     }
 
     /// Looks up a page only to see whether the component forgot it. In a segment that forgot pages
-    /// by prefix only, this looks for no record.
+    /// by prefix only, no record is looked up.
     pub(crate) fn reset(self, lookup: &Lookup<'_>, sequence: u64) -> Result<PageIn<'v>> {
         match self {
             // The number of resets is in the segment's table, which is in memory: no filter is read.
@@ -138,7 +139,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Whether nothing was ever written to it, as far as a reader can see.
+    /// Whether nothing was ever written to the component, as far as a reader can see.
     pub(crate) fn is_untouched(self) -> bool {
         match self {
             Component::Segment(..) => false,
@@ -146,15 +147,15 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Prefetches the memory that the lookup of a page with this hash reads first.
+    /// Prefetches the memory that the lookup of a page with the hash `hash` reads first.
     pub(crate) fn prefetch(self, hash: u64) {
-        // A memtable would have to be locked.
+        // A memtable is not prefetched, because it would have to be locked.
         if let Component::Segment(_, live) = self {
             live.segment.prefetch_filter(hash);
         }
     }
 
-    /// Whether it is known to hide all data of older components under a prefix.
+    /// Whether the component is known to hide all data of older components under a prefix.
     pub(crate) fn hides_all(self, prefix: &Prefix, sequence: u64) -> bool {
         match self {
             Component::Segment(_, live) => live.tombstones.covers_all(prefix),
@@ -171,7 +172,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// The number of its distinct fingerprints of an epoch.
+    /// The number of the component's distinct fingerprints of an epoch.
     pub(crate) fn fingerprints(self, epoch: u32) -> u32 {
         match self {
             Component::Segment(_, live) => live.tables(epoch).map_or(0, |t| t.tables.len()),
@@ -179,7 +180,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// Whether it has fingerprints of an epoch other than this one.
+    /// Whether the component has fingerprints of an epoch other than `epoch`.
     pub(crate) fn has_others(self, epoch: u32) -> bool {
         match self {
             Component::Segment(_, live) => live.segment.epochs().any(|other| other != epoch),
@@ -187,7 +188,7 @@ impl<'v> Component<'v> {
         }
     }
 
-    /// The estimated time of a search of its fingerprints, in nanoseconds.
+    /// The estimated time of a search of the component's fingerprints, in nanoseconds.
     pub(crate) fn expected_ns(self, epoch: u32, fingerprint: u64, k: u32) -> f64 {
         let plan = match self {
             Component::Segment(_, live) => {
@@ -209,7 +210,7 @@ pub(crate) enum PageIn<'v> {
     Memtable {
         id: ComponentId,
         inner: RankedReadGuard<'v, Inner>,
-        /// The number of the page, if it was added here at or before `sequence`.
+        /// The number of the page, if the page was added to the memtable at or before `sequence`.
         page: Option<u32>,
         sequence: u64,
     },
@@ -230,12 +231,12 @@ impl PartOfPage for PageIn<'_> {
     fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool {
         match self {
             PageIn::Segment { live: LiveSegment { tombstones, .. }, .. } => {
-                // In this order, because the key may have to be computed first.
+                // Emptiness is checked first, because the key may have to be computed.
                 !tombstones.is_empty() && tombstones.cover(key())
             }
             PageIn::Memtable { inner, sequence, .. } => {
-                // The snapshot may be older than the tombstone. So a memtable is read as of its
-                // sequence number.
+                // The snapshot may be older than the tombstone. So a memtable is read as of the
+                // snapshot's sequence number.
                 !inner.buried.is_empty() && inner.buried.hides(key(), *sequence)
             }
         }
@@ -243,12 +244,12 @@ impl PartOfPage for PageIn<'_> {
 }
 
 impl PageIn<'_> {
-    /// Whether this is all data of the page.
+    /// Whether this component has all data of the page.
     pub(crate) fn is_first(&self) -> bool {
         self.record_ends() == Some(true)
     }
 
-    /// The location of its record.
+    /// The location of the page's record.
     pub(crate) fn location(&self) -> Option<PageLocation> {
         let (component, page) = match self {
             PageIn::Segment { number, page, .. } => {
@@ -269,16 +270,16 @@ impl PageIn<'_> {
         }
     }
 
-    /// The page with its change statistics, including the data of older components, as far as they
-    /// are known without reading its history.
+    /// The page with its change statistics, including the data of older components, as far as the
+    /// statistics are known without reading the page's history.
     fn course(&self, epochs: &[EpochInfo]) -> Result<PageHistory> {
         match self {
             PageIn::Segment { page: None, .. } | PageIn::Memtable { page: None, .. } => {
                 Ok(PageHistory::default())
             }
             PageIn::Segment { live, page: Some(page), .. } => {
-                // A record always has its statistics. A memtable lacks them after a late visit,
-                // until the next seal.
+                // A record always has its statistics. A memtable lacks the statistics after a late
+                // visit, until the next seal.
                 let changes = page.record.changes(epochs).ok_or_else(|| live.unreadable())?;
                 Ok(PageHistory { head: live.head(page)?, changes: Some(changes) })
             }
@@ -288,7 +289,8 @@ impl PageIn<'_> {
         }
     }
 
-    /// The entries of the page here, in order: all of them, or the part that `of_record` reads.
+    /// The entries of the page in this component, in order: all entries, or the part that
+    /// `of_record` reads.
     fn read(
         &self,
         of_record: impl FnOnce(&RecordRef<'_>) -> Option<Vec<Entry>>,
@@ -299,8 +301,8 @@ impl PageIn<'_> {
                 of_record(&page.record).ok_or_else(|| live.unreadable())
             }
             PageIn::Memtable { inner, page, sequence, .. } => {
-                // Entries of a memtable are in order of arrival. All are read and sorted, whatever
-                // part is wanted.
+                // Entries of a memtable are in order of arrival. All of them are read and sorted,
+                // whatever part is wanted.
                 let page: Option<PageOf<'_>> = page.map(|page| inner.page(page));
                 let mut entries: Vec<Entry> =
                     page.into_iter().flat_map(|page| page.entries_at(*sequence)).collect();
@@ -310,12 +312,13 @@ impl PageIn<'_> {
         }
     }
 
-    /// The entries here, in order.
+    /// The entries in this component, in order.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>> {
         self.read(|record| record.entries())
     }
 
-    /// When the page was first seen here, or restated, with a content of a version.
+    /// The time when the page was first seen in this component, or restated, with a content of a
+    /// version.
     pub(crate) fn first_seen(&self, version: &[Content]) -> Result<Option<Time>> {
         match self {
             PageIn::Segment { live, page, .. } => {
@@ -328,24 +331,26 @@ impl PageIn<'_> {
         }
     }
 
-    /// The entries here with this time, in order.
+    /// The entries in this component with the time `time`, in order.
     pub(crate) fn entries_at(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_at(time))?;
-        // A record returns exactly these. A memtable returns all entries of the page.
+        // A record returns exactly the entries with this time. A memtable returns all entries of
+        // the page.
         entries.retain(|entry| entry.time() == time);
         Ok(entries)
     }
 
-    /// The visits here at or after a time, in order.
+    /// The visits in this component at or after a time, in order.
     pub(crate) fn visits_since(&self, time: Time) -> Result<Vec<Entry>> {
         let mut entries = self.read(|record| record.entries_since(time))?;
-        // A record starts with a whole chunk, a memtable with its first entry: both may return
-        // more.
+        // A record starts with a whole chunk, and a memtable with its first entry, so both may
+        // return earlier entries.
         entries.retain(|entry| entry.is_visit() && entry.time() >= time);
         Ok(entries)
     }
 
-    /// The entries here at or before a time, in order: back to one with content, or all.
+    /// The entries in this component at or before a time, in order: at least the entries from the
+    /// last one with content on, or all of them.
     pub(crate) fn entries_until(&self, time: Time) -> Result<Vec<Entry>> {
         let is_content =
             |entry: &Entry| entry.visit().is_some_and(|v| matches!(v.seen, Seen::Content(_)));
@@ -356,9 +361,9 @@ impl PageIn<'_> {
 }
 
 impl Known {
-    /// Adds the data of a page in a component; components come newest first. Returns whether that
-    /// completes it, so that older components need not be read. A head is large, so it is written
-    /// in place.
+    /// Adds the data of a page in each component. The components come newest first. Returns whether
+    /// the data is complete, so that older components need not be read. A head is large, so it is
+    /// written in place.
     #[inline]
     pub(crate) fn take_in<'k, 'v>(
         &mut self,
@@ -366,19 +371,20 @@ impl Known {
         newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
     ) -> Result<bool> {
         let end = page_across(key, newest_first, |page| {
-            // The head in the newest record includes all older components, so the first one is
+            // The head in the newest record includes all older components, so the first record is
             // enough.
             self.location = page.location();
             self.head = page.head()?;
             Ok(ControlFlow::Break(()))
         })?;
-        // Even if a tombstone ended it: then there is no location, and nothing older counts.
+        // The data is complete even if a tombstone ended the page: then the page has no location,
+        // and no older component counts.
         Ok(end.is_some())
     }
 }
 
-/// A page across components, with its change statistics; `None` if none has it. If an entry came
-/// late, `parts` is called again for all entries.
+/// A page across components, with its change statistics; `None` if no component has the page. If an
+/// entry came late, `parts` is called again for all entries.
 pub(crate) fn changing_across<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
     key: impl Fn() -> &'k [u8],
     parts: impl Fn() -> I,
@@ -404,7 +410,8 @@ pub(crate) fn entries_across<'k, 'v>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<PageIn<'v>>>,
 ) -> Result<Vec<Entry>> {
-    // Reading entries takes longer than a call through a pointer, so it is compiled once.
+    // Reading entries takes longer than a call through a pointer, so `all_entries` is compiled only
+    // once.
     all_entries(&key, &mut newest_first.into_iter())
 }
 

@@ -34,7 +34,8 @@ impl Core {
         self.catalog.rewrite().map_err(|e| self.poison(e))?
     }
 
-    /// Whether the files with this store's names surely belong to it, so that they may be removed.
+    /// Whether the files with the names of this store's files surely belong to this store, so that
+    /// they may be removed.
     pub(crate) fn is_in_place(&self) -> bool {
         self.lifecycle.check_poison().is_ok() && self.catalog.check_locks().is_ok()
     }

@@ -1,7 +1,7 @@
-//! The shared state of all handles of an open store: its parts.
+//! The shared state of all handles of an open store, in parts.
 //!
-//! Each part has its state, its lock, and its source file, and uses only the parts above it in this
-//! struct.
+//! Each part has its state, its lock, and its source file, and uses only the parts before it in
+//! this struct.
 
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ use crate::sync::{Rank, RankedMutex};
 pub(crate) struct Db {
     /// The files, the live state, and whether writes are accepted.
     pub(crate) core: Arc<Core>,
-    /// `SNAPSHOT`, and replaced files that are kept for its readers.
+    /// The file `SNAPSHOT`, and replaced files that are kept for its readers.
     pub(crate) publisher: Arc<Publisher>,
     /// The epochs.
     pub(crate) registry: EpochRegistry,
-    /// Compaction.
+    /// Merges segments.
     pub(crate) compactor: Arc<Compactor>,
     /// The write lock, and back-pressure.
     pub(crate) admission: Arc<Admission>,
@@ -34,15 +34,15 @@ pub(crate) struct Db {
     pub(crate) committer: Arc<Committer>,
     /// Sealing of memtables.
     pub(crate) sealer: Arc<Sealer>,
-    /// Leased pages.
+    /// The leased pages.
     pub(crate) leases: Leases,
-    /// Held by a load from beginning to end.
+    /// The lock that a load takes from beginning to end.
     pub(crate) loading: RankedMutex<()>,
 }
 
 impl Db {
-    /// Starts a store after operation `last`. An `unfinished` store becomes valid when something is
-    /// loaded into it; `orphans` are leftovers of an earlier process.
+    /// Starts a store after operation `last`. An `unfinished` store becomes valid when a load
+    /// completes; `orphans` are leftovers of an earlier process.
     pub(crate) fn start(core: Core, last: u64, unfinished: bool, orphans: &[Name]) -> Result<Db> {
         let core = Arc::new(core);
         let publisher = Arc::new(Publisher::new(&core, unfinished));
@@ -66,7 +66,8 @@ impl Db {
         })
     }
 
-    /// Waits until no seal and no merge is due: waits for background threads, or does the work.
+    /// Waits until no seal and no merge is due: waits for background threads, or does the work
+    /// itself.
     pub(crate) fn wait_idle(&self) -> Result<()> {
         let Db { core, compactor, sealer, .. } = self;
         if !core.options.background {
@@ -76,7 +77,7 @@ impl Db {
         }
         let is_idle = || !core.live.is_sealing() && !compactor.is_due();
         core.lifecycle.wait_until(|| is_idle() || compactor.error().is_some())?;
-        // A failed merge does not count if it is not due.
+        // A failed merge does not count if no merge is due.
         if is_idle() { Ok(()) } else { compactor.error().map_or(Ok(()), Err) }
     }
 
@@ -87,7 +88,7 @@ impl Db {
         let flushed = self.committer.commit_all();
         lifecycle.close();
         join();
-        // Wait for all commits, loads, seals and merges: until they end, we need the lock.
+        // Waits for all commits, loads, seals and merges, which need the lock until they end.
         self.committer.wait_idle();
         let _loading = self.loading.lock();
         let _sealing = self.sealer.wait_idle();

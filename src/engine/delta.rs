@@ -3,7 +3,7 @@
 use crate::layout::Delta;
 use crate::page::{Entry, PageState};
 
-/// The share of a page in the totals, by its state and its number of visits.
+/// The contribution of a page to the totals, by its state and its number of visits.
 pub(crate) fn page_delta(state: PageState, visits: i64) -> Delta {
     Delta {
         pages: i64::from(state != PageState::Unknown),
@@ -13,7 +13,7 @@ pub(crate) fn page_delta(state: PageState, visits: i64) -> Delta {
     }
 }
 
-/// The change by an entry that changes the state of its page.
+/// The change of the totals by an entry that changes the state of its page.
 pub(crate) fn entry_delta((before, after): (PageState, PageState), entry: &Entry) -> Delta {
     let (before, after) = (page_delta(before, 0), page_delta(after, 0));
     Delta {

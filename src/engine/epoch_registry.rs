@@ -25,8 +25,8 @@ impl Store {
     /// number.
     ///
     /// A new name becomes the newest epoch of its role, and costs one commit; a known name costs
-    /// nothing. Use this for fingerprints that are not made by simkeep's recipes. For those, use
-    /// [`begin_epoch`](Store::begin_epoch).
+    /// nothing. Use this method for fingerprints that are not made by simkeep's recipes. For
+    /// fingerprints of simkeep's recipes, use [`begin_epoch`](Store::begin_epoch).
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Role, Store, Time};
@@ -45,24 +45,25 @@ impl Store {
     ///
     /// [`Error::InvalidArgument`] for a name that is empty or has control characters, for bands
     /// that no fingerprint can have, or for an epoch with other options; [`Error::Limit`] if there
-    /// are 32,768 epochs already, [`Error::EndedEpoch`] if it has ended, [`Error::Io`].
+    /// are 32,768 epochs already, [`Error::EndedEpoch`] if the epoch has ended, [`Error::Io`].
     pub fn register_epoch(&self, name: &str, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.register(name, options.into()))
     }
 
     /// Begins an epoch, with [options](EpochOptions) or just a role.
     ///
-    /// From now on it is the newest epoch of its role: verdicts use it, or searches for
-    /// near-duplicates, or both. Pages without a fingerprint of it are
-    /// [stale](crate::query::Stale). Its table of document frequencies, if it has one, is copied
-    /// into the store's directory and stays until the epoch [ends](Store::end_epoch). An existing
-    /// epoch does not begin again, but gets its table if that is missing. Costs one commit, and two
-    /// more syncs for a table.
+    /// The epoch becomes the newest epoch of its role: verdicts use it, or searches for
+    /// near-duplicates, or both. Pages without a fingerprint of the epoch are
+    /// [stale](crate::query::Stale). The epoch's table of document frequencies, if it has one, is
+    /// copied into the store's directory and stays until the epoch [ends](Store::end_epoch). An
+    /// existing epoch does not begin again, but gets its table if the table is missing. Costs one
+    /// commit, and two more syncs for a table.
     ///
-    /// While two epochs live, make the fingerprints of both for each page that you fetch, and pass
-    /// the second by [`Observation::also`]. If the new epoch replaces the old one, the distance to
-    /// earlier content is then known, whichever of the epochs that content has. If each has its own
-    /// role, verdicts use one, and near-duplicates the other, permanently.
+    /// While two epochs live, make the fingerprints of both epochs for each page that you fetch,
+    /// and pass the second fingerprint by [`Observation::also`]. If the new epoch replaces the old
+    /// epoch, the distance to earlier content is then known, whichever epoch the earlier content
+    /// has. If each epoch has its own role, verdicts use one epoch, and near-duplicates the other,
+    /// permanently.
     ///
     /// ```
     /// use simkeep::query::Stale;
@@ -85,23 +86,25 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::EndedEpoch`] if it has ended, [`Error::InvalidArgument`] if the recipe needs a
-    /// table and has none, for bands that no fingerprint can have, or if it began with other
-    /// options; [`Error::Io`].
+    /// [`Error::EndedEpoch`] if the epoch has ended, [`Error::InvalidArgument`] if the recipe needs
+    /// a table and has none, for bands that no fingerprint can have, or if the epoch began with
+    /// other options; [`Error::Io`].
     pub fn begin_epoch(&self, origin: &Origin, options: impl Into<EpochOptions>) -> Result<Epoch> {
         self.change(|db| db.registry.begin(origin, options.into()))
     }
 
-    /// Ends an epoch permanently. Nothing can be observed or searched in it any more.
+    /// Ends an epoch permanently. After this call, nothing can be observed or searched in the
+    /// epoch.
     ///
-    /// Its table of document frequencies is removed at once, and its fingerprint tables with later
-    /// merges. Histories keep its fingerprints. The last epoch for verdicts cannot end, nor the
-    /// last epoch for near-duplicates.
+    /// The epoch's table of document frequencies is removed at once, and its fingerprint tables
+    /// with later merges. Histories keep its fingerprints. The last epoch for verdicts cannot end,
+    /// nor the last epoch for near-duplicates.
     ///
     /// At most `left` pages may be left behind: their version in force has a fingerprint in this
-    /// epoch, but none in the epoch that replaces it. No search finds such a page, and it gets no
-    /// distances, until it is observed again or restated. That is also true of pages observed in
-    /// this epoch during the call. Costs a commit, and a scan unless `left` is `u64::MAX`.
+    /// epoch, but none in the epoch that replaces it. No search finds such a page, and the page
+    /// gets no distances, until it is observed again or restated. Pages observed in this epoch
+    /// during the call are left behind as well. Costs a commit, and a scan unless `left` is
+    /// `u64::MAX`.
     ///
     /// ```
     /// # use simkeep::{Options, Role, Store};
@@ -130,7 +133,7 @@ impl Store {
 pub(crate) struct EpochRegistry {
     core: Arc<Core>,
     publisher: Arc<Publisher>,
-    /// Held while an epoch is registered or ended.
+    /// The lock that is held while an epoch is registered or ended.
     registering: RankedMutex<()>,
 }
 
@@ -140,17 +143,18 @@ impl EpochRegistry {
         EpochRegistry { core, publisher, registering: RankedMutex::new(Rank::Epochs, ()) }
     }
 
-    /// Prevents epochs from beginning and ending while the result is held.
+    /// Prevents epochs from beginning and ending while the result exists.
     pub(crate) fn hold(&self) -> RankedGuard<'_, ()> {
         self.registering.lock()
     }
 
-    /// Returns the epoch of this name, registering a new one.
+    /// Returns the epoch with a name. Registers the epoch if it does not exist.
     pub(crate) fn register(&self, name: &str, options: EpochOptions) -> Result<Epoch> {
         live_number(&self.register_with(name, reserved(name), options, |_| Ok(()))?)
     }
 
-    /// Returns the epoch of this origin, with its table, registering a new one.
+    /// Returns the epoch with an origin, and adds its table. Registers the epoch if it does not
+    /// exist.
     pub(crate) fn begin(&self, origin: &Origin, options: EpochOptions) -> Result<Epoch> {
         let Core { disk, live, .. } = &*self.core;
         origin.fingerprinter()?;
@@ -162,7 +166,7 @@ impl EpochRegistry {
             table.map_or(Ok(()), |table| table.copy_to(disk, epoch.count().into()))
         })?;
         let epoch = live_number(&info)?;
-        // An epoch that was registered by name only, or lost its table, has none.
+        // An epoch that was registered by name only, or that lost its table, gets the table.
         if let Some(table) = origin.frequencies().filter(|_| !copied)
             && Origin::of(&live.snapshot(), epoch).is_err()
         {
@@ -194,8 +198,8 @@ impl EpochRegistry {
         Ok(())
     }
 
-    /// Returns the epoch of this name, ended or not, or a new one with `reserved` reserved bits.
-    /// `prepare` is called before a new one is registered.
+    /// Returns the epoch with a name, ended or not, or a new epoch with `reserved` reserved bits.
+    /// `prepare` is called before a new epoch is registered.
     fn register_with(
         &self,
         name: &str,
@@ -207,7 +211,7 @@ impl EpochRegistry {
         if let Some(info) = with_options(&live.view().epochs, name, options)? {
             return Ok(info);
         }
-        // One at a time; readers of the list do not wait.
+        // One epoch is registered at a time; readers of the list do not wait.
         let _one = self.hold();
         let view = live.view();
         if let Some(info) = with_options(&view.epochs, name, options)? {
@@ -243,13 +247,13 @@ impl EpochRegistry {
     /// Removes the table of an ended epoch; `info` is its description before it ended.
     pub(crate) fn remove_table(&self, info: &EpochInfo) {
         if has_table(info) {
-            // If this fails, the next open finds the file and removes it.
+            // If the removal fails, the next open finds the file and removes it.
             let _ = self.core.disk.remove(table_name(info.epoch));
         }
     }
 }
 
-/// The epoch of this name, if it exists; it must have these options.
+/// The epoch with a name, if it exists; the epoch must have the options `options`.
 fn with_options(
     epochs: &[EpochInfo],
     name: &str,
@@ -261,7 +265,8 @@ fn with_options(
 }
 
 /// Checks that at most `left` pages would be left behind: pages whose version in force has a
-/// fingerprint in this epoch, but none in the epoch that would be in use without it, for some role.
+/// fingerprint in this epoch, but for some role no fingerprint in the epoch that would be in use
+/// without this epoch.
 fn check_left(now: &Snapshot, info: &EpochInfo, left: u64) -> Result<()> {
     let ended = |one: &EpochInfo| one.ended || one.epoch == info.epoch;
     let without: Vec<EpochInfo> =

@@ -1,4 +1,4 @@
-//! The epochs of a store, and those in use.
+//! The epochs of a store, and the epochs in use.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -14,11 +14,11 @@ use crate::error::{Error, Result};
 use crate::fingerprint::{Bands, Meaning, Recipe};
 use crate::page::{Content, Distance, Epoch, EpochInfo, EpochOptions, Role, in_use, known};
 
-/// All epochs of a store, by number, and those in use.
+/// All epochs of a store, by number, and the epochs in use.
 #[derive(Debug)]
 pub(crate) struct Epochs {
     all: Vec<EpochInfo>,
-    /// The newest living epochs: the one that detects changes, and the one that finds
+    /// The newest living epochs: the epoch that detects changes, and the epoch that finds
     /// near-duplicates.
     change: Epoch,
     near: Epoch,
@@ -41,8 +41,8 @@ impl Deref for Epochs {
 }
 
 impl Epochs {
-    /// Creates a list of epochs. Every store has epochs in use. If a check finds the catalog
-    /// damaged, and so has none, those in use have a number that every store rejects.
+    /// Creates a list of epochs. Every store has epochs in use. If the list is empty, because a
+    /// check found the catalog damaged, the epochs in use get a number that every store rejects.
     pub(crate) fn new(all: Vec<EpochInfo>) -> Epochs {
         let number = |info: Option<&EpochInfo>| info.map_or(Epoch(u32::MAX), |info| info.epoch);
         let change = number(in_use(&all, Role::tells_change));
@@ -61,7 +61,7 @@ impl Epochs {
         self.near
     }
 
-    /// Whether near-duplicates are searched by fingerprints of this epoch of some content.
+    /// Whether near-duplicates are searched by fingerprints of an epoch.
     pub(crate) fn finds_near(&self, epoch: Epoch) -> bool {
         known(self, epoch).is_some_and(|info| info.role.finds_near())
     }
@@ -72,12 +72,13 @@ impl Epochs {
         contents.iter().max_by_key(|content| (tells(content), content.epoch.count()))
     }
 
-    /// The meaning of distances in an epoch, if it exists.
+    /// The meaning of distances in an epoch; `None` if the epoch does not exist.
     fn sayings(&self, epoch: Epoch) -> Option<&Sayings> {
         known(self, epoch).and(self.sayings.get(epoch.count() as usize))
     }
 
-    /// The near distance of an epoch: the advice of its recipe, or the usual one.
+    /// The near distance of an epoch: the distance that its recipe advises, or the default recipe's
+    /// distance.
     pub(crate) fn advised_distance(&self, epoch: Epoch) -> u32 {
         let usual = || Recipe::DEFAULT.near_distance();
         self.sayings(epoch).map_or_else(usual, |sayings| sayings.near_distance)
@@ -100,11 +101,11 @@ impl Epochs {
 /// The meaning of distances in an epoch, computed once, because every page needs it.
 #[derive(Debug)]
 struct Sayings {
-    /// `None` if fingerprints are made elsewhere.
+    /// The recipe of the epoch; `None` if fingerprints are made elsewhere.
     recipe: Option<Recipe>,
     bands: Bands,
     near_distance: u32,
-    /// By distance. Computed when first needed.
+    /// The meaning of each distance, computed when first needed.
     meanings: OnceLock<Vec<Meaning>>,
 }
 
@@ -135,7 +136,7 @@ pub(crate) fn may_end(epochs: &[EpochInfo], info: &EpochInfo) -> bool {
     Role::USES.into_iter().all(live)
 }
 
-/// Whether an epoch may have this name.
+/// Checks whether an epoch may have the given name.
 pub(crate) fn check_name(name: &str) -> Result<()> {
     if !is_epoch_name(name) {
         return Err(Error::invalid_argument(
@@ -154,7 +155,7 @@ pub(crate) fn first(options: &Options) -> Result<EpochInfo> {
     begun(epoch, name, 0, options)
 }
 
-/// Describes a new epoch with these options, after `visits` known visits.
+/// Describes a new epoch with the given options, after `visits` known visits.
 ///
 /// # Errors
 ///
@@ -178,7 +179,7 @@ pub(crate) fn begun(
     Ok(EpochInfo { epoch, name: name.to_owned(), begun: visits, role, bands, ended: false })
 }
 
-/// The calibrated bands of the recipe with this name; for any other name, those of ready-made
+/// The calibrated bands of the recipe with this name; for any other name, the bands of ready-made
 /// fingerprints.
 fn calibrated(name: &str) -> Bands {
     recipe(name).map_or(Bands::EXTERNAL, |recipe| recipe.bands())
@@ -189,13 +190,13 @@ fn recipe(name: &str) -> Option<Recipe> {
     Named::parse(name).map(|named| named.recipe)
 }
 
-/// Whether an earlier simkeep made the fingerprints of an epoch of this name, and this one makes
-/// none.
+/// Whether an earlier version of simkeep made the fingerprints of an epoch with this name, and this
+/// version does not make them.
 pub(crate) fn is_of_earlier_version(name: &str) -> bool {
     Named::parse(name).is_some_and(|named| !named.is_made())
 }
 
-/// The number of leading bits that are reserved for metadata, according to the name.
+/// The number of leading bits that are reserved for metadata, according to the epoch's name.
 pub(crate) fn reserved(name: &str) -> u32 {
     recipe(name).map_or(0, |recipe| recipe.mask().leading_zeros())
 }
@@ -227,7 +228,7 @@ pub(crate) fn check_live(epochs: &[EpochInfo], epoch: Epoch) -> Result<()> {
     }
 }
 
-/// Checks that the requested options equal those with which the epoch began.
+/// Checks that the requested options equal the options with which the epoch began.
 pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) -> Result<()> {
     let (role, wanted) = (has.role, asked.role);
     if role != wanted {
@@ -248,17 +249,17 @@ pub(crate) fn check_options(name: &str, has: EpochOptions, asked: EpochOptions) 
     }
 }
 
-/// The epoch of a name.
+/// The epoch with a name.
 pub(crate) fn of_name<'e>(epochs: &'e [EpochInfo], name: &str) -> Option<&'e EpochInfo> {
     epochs.iter().find(|info| info.name == name)
 }
 
-/// The number of an epoch that has not ended.
+/// The number of an epoch; an error if the epoch has ended.
 pub(crate) fn live_number(info: &EpochInfo) -> Result<Epoch> {
     if info.ended { Err(Error::EndedEpoch(info.name.clone())) } else { Ok(info.epoch) }
 }
 
-/// The number of the next epoch after `registered` others.
+/// The number of the next epoch after `registered` epochs.
 pub(crate) fn next_epoch(registered: usize, reserved: u32) -> Result<Epoch> {
     let next = Epoch::new(registered, reserved).filter(|_| registered < EPOCHS_MAX);
     let (what, instead) = ("epochs in a store", "make another store");

@@ -1,4 +1,4 @@
-//! The names of listed files: in a store, and where it is published.
+//! The names of listed files, in a store and in a directory with published generations.
 
 use super::origin::Named;
 use crate::catalog::SegmentRow;
@@ -13,7 +13,7 @@ pub(crate) enum Listed {
     Table(EpochInfo),
 }
 
-/// A naming scheme.
+/// A naming scheme for listed files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Files {
     /// The names in a store: by number.
@@ -46,12 +46,12 @@ impl Files {
             (Files::Published(store), Some(checksum)) => {
                 Name::FixedDf(Fixed { store, number: info.epoch.count().into(), checksum })
             }
-            // An epoch whose name has no table has none under any name.
+            // An epoch whose name does not refer to a table has no table under any name.
             _ => table_name(info.epoch),
         }
     }
 
-    /// The name of a file until it is complete.
+    /// The name that a file has until it is complete.
     pub(crate) fn unfinished(name: Name) -> Name {
         match name {
             Name::Segment(id) => Name::SegmentNew(id),
@@ -68,7 +68,7 @@ pub(crate) fn has_table(epoch: &EpochInfo) -> bool {
     !epoch.ended && table_of(&epoch.name).is_some()
 }
 
-/// The checksum of the table in the name of an epoch.
+/// The checksum of the table, as stated in the name of an epoch.
 pub(crate) fn table_of(name: &str) -> Option<u64> {
     Named::parse(name).and_then(|named| named.table)
 }

@@ -10,18 +10,20 @@ use crate::error::{Error, Result};
 use crate::fingerprint::EXTRACTOR;
 use crate::page::{Epoch, EpochInfo, Role, known};
 
-/// The most fingerprints of an observation.
+/// The maximum number of fingerprints of an observation.
 const MOST: usize = 2;
 
 impl Origin {
-    /// Returns the origin of an epoch's fingerprints. `None` if they are made elsewhere, under a
-    /// name without meaning to simkeep. Reads and checks the epoch's table, if it has one.
+    /// Returns the origin of an epoch's fingerprints. `None` if the fingerprints are made
+    /// elsewhere, under a name without meaning to simkeep. Reads and checks the epoch's table, if
+    /// it has a table.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`]; [`Error::InvalidArgument`] if an earlier
     /// version of simkeep made the fingerprints; [`Error::NoTable`] if the table is missing,
-    /// [`Error::Corrupt`] if it is damaged or another one, [`Error::Io`] if it cannot be read.
+    /// [`Error::Corrupt`] if the table is damaged or the file is another table, [`Error::Io`] if
+    /// the table cannot be read.
     pub fn of(snapshot: &Snapshot, epoch: Epoch) -> Result<Option<Origin>> {
         snapshot.poison_on_bug(|| origin_of(&snapshot.view, epoch))
     }
@@ -29,8 +31,8 @@ impl Origin {
     /// Returns the origins of fingerprints for newly observed content, each with its epoch; at most
     /// two.
     ///
-    /// The first is the epoch for [verdicts](Snapshot::change_epoch), the second the epoch for
-    /// [near-duplicates](Snapshot::near_epoch). If both are the same epoch, the second is the
+    /// The first epoch is the epoch for [verdicts](Snapshot::change_epoch), the second the epoch
+    /// for [near-duplicates](Snapshot::near_epoch). If both are the same epoch, the second is the
     /// newest other epoch that has not ended, so that the distance to content from before a change
     /// of epochs is known.
     ///
@@ -65,8 +67,9 @@ impl Origin {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] if an earlier version of simkeep made the fingerprints of the
-    /// first epoch: begin a new epoch. [`Error::NoTable`] if its table is missing,
-    /// [`Error::Corrupt`] if a table is damaged or another one, [`Error::Io`] if it cannot be read.
+    /// first epoch: begin a new epoch. [`Error::NoTable`] if the first epoch's table is missing,
+    /// [`Error::Corrupt`] if a table is damaged or the file is another table, [`Error::Io`] if a
+    /// table cannot be read.
     pub fn in_use(snapshot: &Snapshot) -> Result<Vec<(Epoch, Origin)>> {
         let mut origins = Vec::new();
         for info in of_content(snapshot.epochs()).into_iter().take(MOST) {
@@ -81,15 +84,15 @@ impl Origin {
 
     /// Returns the epochs in which the text of a page gets a fingerprint, at most two.
     ///
-    /// They are epochs of simkeep's own recipes and [extractor](EXTRACTOR), or of no extractor, for
-    /// pages that come as HTML or as visible text. Other epochs contain fingerprints of other
-    /// texts, which must not be compared with these. The command-line tool and the packages for
-    /// other languages use this function.
+    /// The returned epochs are epochs of simkeep's own recipes and [extractor](EXTRACTOR), or of no
+    /// extractor, for pages that come as HTML or as visible text. Other epochs contain fingerprints
+    /// of other texts, which must not be compared with fingerprints of these epochs. The
+    /// command-line tool and the packages for other languages use this function.
     ///
-    /// The first is the newest of these epochs that detects changes, the second the newest that
-    /// finds near-duplicates. If both are the same, the second is the newest other epoch that has
-    /// not ended. Reads no file. Leaves out an epoch that is not in use and has no fingerprints,
-    /// because searches in the epoch of the other pages would not find its pages.
+    /// The first epoch is the newest of the above epochs that detects changes, the second the
+    /// newest that finds near-duplicates. If both are the same, the second is the newest other
+    /// epoch that has not ended. Reads no file. Leaves out an epoch that is not in use and has no
+    /// fingerprints, because searches in the epoch of the other pages would not find its pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -106,7 +109,7 @@ impl Origin {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] if there is no such epoch, or if simkeep no longer makes its
-    /// fingerprints. The message names the epoch of the store and the one to begin.
+    /// fingerprints. The message names the epoch of the store and the epoch to begin.
     pub fn text_epochs(snapshot: &Snapshot) -> Result<Vec<Epoch>> {
         let epochs = snapshot.epochs();
         let mut chosen: Vec<&EpochInfo> = Vec::new();
@@ -162,13 +165,14 @@ fn of_texts(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
     epochs.iter().rev().filter(ours)
 }
 
-/// The newest of these that detects changes, and the newest that finds near-duplicates.
+/// The newest epoch of [`of_texts`] that detects changes, and the newest that finds
+/// near-duplicates.
 fn in_use(epochs: &[EpochInfo]) -> impl Iterator<Item = &EpochInfo> {
     let newest = |is_for: fn(Role) -> bool| of_texts(epochs).find(|info| is_for(info.role));
     Role::USES.into_iter().filter_map(newest)
 }
 
-/// Whether this simkeep makes the fingerprints of such an epoch.
+/// Whether this version of simkeep makes the fingerprints of an epoch of [`of_texts`].
 fn is_made(info: &EpochInfo) -> bool {
     Named::parse(&info.name).is_some_and(|named| {
         named.is_made()
@@ -177,7 +181,7 @@ fn is_made(info: &EpochInfo) -> bool {
     })
 }
 
-/// The reason why simkeep makes no fingerprints for such an epoch.
+/// The reason why simkeep makes no fingerprints for an epoch of [`of_texts`].
 fn made_otherwise(info: &EpochInfo) -> String {
     let (name, new) = (&info.name, Origin::default().name());
     let lacks_table = |named: Named<'_>| {
@@ -196,7 +200,7 @@ fn made_otherwise(info: &EpochInfo) -> String {
     )
 }
 
-/// The reason why there is no epoch of texts, in a store whose verdicts use this epoch.
+/// The reason why there is no epoch of texts, in a store whose verdicts use the epoch `change`.
 fn made_elsewhere(change: Option<&EpochInfo>) -> String {
     let name = change.map_or("an epoch that is damaged", |info| &info.name);
     let new = Origin::default().name();
@@ -207,7 +211,8 @@ fn made_elsewhere(change: Option<&EpochInfo>) -> String {
     )
 }
 
-/// The living epochs, without duplicates: first those in use for each role, then the newest first.
+/// The living epochs, without duplicates: first the epochs in use for each role, then the other
+/// epochs, the newest first.
 fn of_content(epochs: &[EpochInfo]) -> Vec<&EpochInfo> {
     let live = || epochs.iter().rev().filter(|info| !info.ended);
     let in_use = Role::USES.into_iter().filter_map(|is_for| live().find(|info| is_for(info.role)));

@@ -1,15 +1,15 @@
-//! The time when a page was first seen with its content. Among pages with equal content, the first
-//! is the original.
+//! The time when a page was first seen with its content. Among pages with equal content, the page
+//! that was seen first is the original.
 
 use crate::error::{Error, Result};
 use crate::page::{Content, Entry, Head, InForce, is_of_version};
 use crate::time::Time;
 
-/// Since when a page has its content in force.
+/// The time since when a page has its content in force.
 pub(crate) enum Since {
-    /// Known from the head.
+    /// The time is known from the head.
     Known(Time),
-    /// Requires the entries. Rare, so boxed.
+    /// The time requires the entries. This case is rare, so it is boxed.
     Unread(Box<Unread>),
 }
 
@@ -31,7 +31,7 @@ impl Since {
         }
     }
 
-    /// Returns the time. Unless it is known, calls `first_seen` for the earliest entry with a
+    /// Returns the time. Unless the time is known, calls `first_seen` for the earliest entry with a
     /// content in force.
     pub(crate) fn ask(
         &self,
@@ -39,7 +39,7 @@ impl Since {
     ) -> Result<Time> {
         match self {
             Since::Known(time) => Ok(*time),
-            // A restatement of an earlier time is not a visit.
+            // A restatement with an earlier time is not a visit.
             Since::Unread(of) => Ok(found(first_seen(&of.in_force)?)?.max(of.first)),
         }
     }
@@ -49,7 +49,7 @@ impl Since {
         matches!(self, Since::Known(_))
     }
 
-    /// A lower bound: the time itself if known, or that of the first visit.
+    /// A lower bound of the time: the time itself if known, otherwise the time of the first visit.
     pub(crate) fn earliest(&self) -> Time {
         match self {
             Since::Known(time) => *time,
@@ -58,7 +58,7 @@ impl Since {
     }
 }
 
-/// When a page with these entries was first seen with its content in force.
+/// The time when a page with these entries was first seen with its content in force.
 ///
 /// # Errors
 ///
@@ -68,18 +68,18 @@ pub(crate) fn first_seen(entries: &[Entry], is_it: impl Fn(&Content) -> bool) ->
     found(entries.iter().find(has_it).map(Entry::time))
 }
 
-/// Checks that an entry has a content in force.
+/// Checks that an entry has a content in force, and returns the time of the entry.
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if none has it.
+/// [`Error::Corrupt`] if no entry has such a content.
 fn found(first: Option<Time>) -> Result<Time> {
     let what = "a page has a content in force that no entry of it has";
     first.ok_or_else(|| Error::corrupt("segments", 0, what))
 }
 
-/// When a page with this head was first seen with its content in force; not before its first visit.
-/// Reads its entries unless the head is enough.
+/// The time when a page with this head was first seen with its content in force; not before the
+/// page's first visit. Reads the page's entries unless the head is enough.
 pub(crate) fn since(head: &Head, entries: &dyn Fn() -> Result<Vec<Entry>>) -> Result<Time> {
     Since::of(head).ask(|in_force| {
         first_seen(&entries()?, |content| is_of_version(in_force, content)).map(Some)

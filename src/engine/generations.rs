@@ -1,7 +1,7 @@
-//! The newest complete generation, while others may be arriving.
+//! The newest complete generation, while newer generations may be arriving.
 //!
-//! A copying tool may bring a generation before its files, and may show a file before it has all of
-//! its bytes. Such a generation is skipped, and reported.
+//! A copying tool may copy a generation before its files, and may show a file before the file has
+//! all of its bytes. Such a generation is skipped, and reported.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use crate::disk::{Access, Dir, Disk, Name};
 use crate::error::{Error, NotStore, Result};
 use crate::page::EpochInfo;
 
-/// A newer generation than the one that is read. It was skipped because it is incomplete.
+/// A generation newer than the generation that is read. It was skipped because it is incomplete.
 ///
 /// ```
 /// # use simkeep::{Options, Reader, Store};
@@ -32,7 +32,7 @@ use crate::page::EpochInfo;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Incomplete {
-    /// Its number.
+    /// The number of the generation.
     pub generation: u64,
     /// The missing file, and how much of it is missing.
     pub why: String,
@@ -51,7 +51,8 @@ pub(crate) struct Newest<T> {
 ///
 /// # Errors
 ///
-/// If no generation is complete, the error of the newest; [`Error::NotAStore`] if there is none.
+/// If no generation is complete, the error of the newest generation; [`Error::NotAStore`] if there
+/// is no generation.
 pub(crate) fn newest<T>(
     disk: &Arc<dyn Disk>,
     mut look: impl FnMut(&Generation) -> Result<T>,
@@ -72,7 +73,7 @@ pub(crate) fn newest<T>(
                 }
             }
         }
-        // All may have been removed since: then there is another.
+        // All generations may have been removed since; in this case there is a newer generation.
         if tried == all {
             return Err(passed.or_bug("there is a generation, and it could not be opened")?.1);
         }
@@ -83,7 +84,7 @@ pub(crate) fn newest<T>(
 /// The result of reading a generation.
 enum Look<T> {
     Whole(T),
-    /// Incomplete: what is missing, and the resulting error.
+    /// The generation is incomplete: the missing part, and the resulting error.
     Coming(String, Error),
 }
 
@@ -102,13 +103,13 @@ fn look_at<T>(
     }
     match missing(disk, number)? {
         Some(why) => Ok(Look::Coming(why, error)),
-        // It may have become complete since.
+        // The generation may have become complete since.
         None => looked().map(Look::Whole),
     }
 }
 
 /// The missing part of a generation: the generation file itself, or a listed file, is missing or
-/// too short. `None` if it is complete.
+/// too short. `None` if the generation is complete.
 pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String>> {
     let generation = match read(&**disk, number) {
         Ok(generation) => generation,
@@ -133,7 +134,7 @@ pub(crate) fn missing(disk: &Arc<dyn Disk>, number: u64) -> Result<Option<String
     Ok(None)
 }
 
-/// Checks that the tables of a generation exist with their full length. They are read when an
+/// Checks that the tables of a generation exist with their full length. Tables are read when an
 /// epoch's recipe is needed.
 pub(crate) fn require_tables(disk: &Arc<dyn Disk>, generation: &Generation) -> Result<()> {
     let names = Files::Published(generation.published.store);
@@ -166,8 +167,8 @@ pub(crate) fn read(disk: &dyn Disk, number: u64) -> Result<Generation> {
     Err(Error::corrupt(Name::Generation(number), 0, what))
 }
 
-/// Returns the results of `look` for each generation, in order. Leaves out generations removed
-/// meanwhile.
+/// Returns the results of `look` for each generation, in order. Leaves out generations that were
+/// removed meanwhile.
 pub(crate) fn each<T>(
     disk: &Arc<dyn Disk>,
     mut look: impl FnMut(Generation) -> Result<T>,
@@ -225,7 +226,7 @@ pub(crate) fn numbers(disk: &dyn Disk) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// Our files in a directory; none if the directory does not exist.
+/// The files with simkeep's names in a directory; none if the directory does not exist.
 pub(crate) fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
     match disk.list(dir) {
         Ok(entries) => Ok(entries.iter().filter_map(|entry| Name::parse(dir, entry)).collect()),
@@ -234,8 +235,8 @@ pub(crate) fn parsed(disk: &dyn Disk, dir: Dir) -> Result<Vec<Name>> {
     }
 }
 
-/// Whether a directory has published generations, or receives a copy of some: it is not a store,
-/// and has files as `publish` names them. Costs listing two directories.
+/// Whether a directory has published generations, or receives a copy of published generations: the
+/// directory is not a store, and has files as `publish` names them. Costs listing two directories.
 pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
     let list = |dir| match disk.list(dir) {
         Ok(entries) => Ok(Some(entries)),
@@ -246,7 +247,7 @@ pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
         |dir, entries: &[OsString]| entries.iter().any(|entry| Name::parse(dir, entry).is_some());
     let is_ours = match (list(Dir::Files)?, list(Dir::Generations)?) {
         (Some(files), _) if is_any(Dir::Files, &files) => true,
-        // For example, if the files are still to come.
+        // No listed file may have arrived yet.
         (Some(_), Some(generations)) => is_any(Dir::Generations, &generations),
         _ => false,
     };
@@ -255,7 +256,7 @@ pub(crate) fn is_published(disk: &dyn Disk) -> Result<bool> {
     }
     match disk.open(Name::Catalog, Access::Read) {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(true),
-        // Something else has the name.
+        // Something else has the name of the catalog.
         _ => Ok(false),
     }
 }

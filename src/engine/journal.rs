@@ -1,7 +1,7 @@
 //! Encoding and replay of the journal's operations.
 //!
 //! A record includes the data that the store had looked up for the operation: whether older
-//! segments have the page, and its head. So replay reads no segment.
+//! segments have the page, and the page's head. So replay reads no segment.
 
 use super::delta::page_delta;
 use super::memtable::{Effect, Inner};
@@ -19,11 +19,11 @@ const ENTRY: u8 = 0;
 const FORGET_URL: u8 = 1;
 const FORGET_PREFIX: u8 = 2;
 const KIND: u8 = 3;
-/// This operation adds the page to the memtable: its URL follows, not its number.
+/// A flag: the operation adds the page to the memtable, so the page's URL follows, not its number.
 const NEW_PAGE: u8 = 4;
-/// Older components have the page.
+/// A flag: older components have the page.
 const EARLIER: u8 = 8;
-/// The page's change statistics and head follow.
+/// A flag: the page's change statistics and head follow.
 const HEAD: u8 = 16;
 
 /// A reference to a page in a journal record.
@@ -42,7 +42,8 @@ fn put_page(out: &mut Vec<u8>, kind: u8, page: &PageName<'_>) {
         }
         PageName::New { url, earlier, head } => {
             let earlier = if *earlier { EARLIER } else { 0 };
-            // Two flags: a forgotten page may have a record in older components, but no head.
+            // There are two flags: a forgotten page may have a record in older components, but no
+            // head.
             out.push(kind | NEW_PAGE | earlier | if head.is_empty() { 0 } else { HEAD });
             put_varint(out, url.len() as u64);
             out.extend_from_slice(url.as_bytes());
@@ -57,15 +58,15 @@ pub(crate) fn put_entry(out: &mut Vec<u8>, page: &PageName<'_>, entry: &Entry) {
     put_entries(out, std::slice::from_ref(entry));
 }
 
-/// Packs the forgetting of a page, with its share in the totals.
+/// Packs the forgetting of a page, with the page's contribution to the totals.
 pub(crate) fn put_forget_url(out: &mut Vec<u8>, page: &PageName<'_>, known: &Totals) {
     put_page(out, FORGET_URL, page);
     put_varint(out, known.visits);
-    // One page: it is in force, gone, or neither.
+    // The page is in force, gone, or neither.
     out.push(u8::from(known.in_force > 0) | u8::from(known.gone > 0) << 1);
 }
 
-/// Packs the forgetting of a prefix, with its share in the totals.
+/// Packs the forgetting of a prefix, with the contribution of its pages to the totals.
 pub(crate) fn put_forget_prefix(out: &mut Vec<u8>, prefix: &Prefix, known: &Totals) {
     out.push(FORGET_PREFIX);
     let prefix = prefix.to_bytes();
@@ -118,7 +119,8 @@ impl<'a> Operation<'a> {
         };
         match tag & KIND {
             ENTRY => {
-                // Packed without reference to other records, so that each record can be read alone.
+                // Each entry is packed without reference to other records, so that each record can
+                // be read alone.
                 let mut entries = Entries::new(*cursor, 1);
                 let entry = entries.next().flatten()?;
                 *cursor = entries.rest();
@@ -149,7 +151,8 @@ impl<'a> Operation<'a> {
             Operation::Entry(..) => Delta::default(),
             Operation::ForgetUrl(_, known) | Operation::ForgetPrefix(_, known) => *known,
         };
-        // Checked before it is applied: damage in a record must become an error, not a bug.
+        // The totals are checked before the operation is applied: damage in a record must become an
+        // error, not a bug.
         if !inner.can_lose(known) {
             return Ok(None);
         }
@@ -158,8 +161,8 @@ impl<'a> Operation<'a> {
                 let Some(number) = page.in_memtable(sequence, seed, inner)? else {
                     return Ok(None);
                 };
-                // No epochs, because the verdict was given when the operation was accepted. Only
-                // the states and the content in force matter here.
+                // No epochs are passed, because the verdict was given when the operation was
+                // accepted. Only the states and the content in force matter during a replay.
                 let effect = Effect::of(&mut inner.page(number).head(), &entry, &[], &[]);
                 inner.enter(sequence, number, entry, &effect, epochs)?;
             }
@@ -178,13 +181,14 @@ impl<'a> Operation<'a> {
 }
 
 impl PageName<'_> {
-    /// Returns the number of the page, adding it if it is new; `None` if that is impossible.
+    /// Returns the number of the operation's page, and adds the page if it is new; `None` if the
+    /// operation is impossible.
     fn in_memtable(self, sequence: u64, seed: u64, inner: &mut Inner) -> Result<Option<u32>, Bug> {
         match self {
             PageName::Known(number) => Ok(inner.has(number).then_some(number)),
             PageName::New { url, earlier, head } => {
                 let hash = url_hash(url, seed);
-                // A second record that adds a page would give it two numbers.
+                // A second record that adds a page would give the page two numbers.
                 if inner.find(hash, url, u64::MAX).is_some() {
                     return Ok(None);
                 }
@@ -194,8 +198,8 @@ impl PageName<'_> {
     }
 }
 
-/// Applies a blob to a memtable whose last operation precedes it. `of_store` has the seed and the
-/// epochs of the store, or no epochs if they are unknown.
+/// Applies a blob to a memtable whose last operation precedes the blob. `of_store` has the seed and
+/// the epochs of the store, or no epochs if they are unknown.
 pub(crate) fn replay(
     blob: &Blob,
     (seed, epochs): (u64, &[EpochInfo]),
@@ -233,7 +237,7 @@ impl Pending {
     ///
     /// # Errors
     ///
-    /// If it is not the next: a journal with a gap cannot be read.
+    /// A bug if the operation is not the next one: a journal with a gap cannot be read.
     pub(crate) fn push(
         &mut self,
         journal: Journal,
@@ -242,8 +246,8 @@ impl Pending {
     ) -> Result<(), Bug> {
         let follows = |(_, blob): &(Journal, Blob)| blob.last_sequence() + 1 == sequence;
         ensure(self.blobs.last().is_none_or(follows), "operations come one after another")?;
-        // A commit may have operations of two memtables, if one was started meanwhile. Each has its
-        // journal.
+        // A commit may have operations of two memtables, if a new memtable was started meanwhile.
+        // Each memtable has its journal.
         let fits = |(last, blob): &&mut (Journal, Blob)| {
             *last == journal && blob.bytes.len() < BLOB_BYTES_MAX
         };

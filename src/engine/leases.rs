@@ -1,6 +1,6 @@
 //! Leases: pages that one worker is about to visit, so that no other worker visits them.
 //!
-//! They exist in memory only. A lease lost in a crash costs a second visit; durable leases would
+//! Leases exist in memory only. A lease lost in a crash costs a second visit; durable leases would
 //! cost a commit for each page.
 
 use std::any::Any;
@@ -14,15 +14,16 @@ use crate::time::Time;
 /// The leases of an open store.
 #[derive(Debug)]
 pub(crate) struct Leases {
-    /// Held while pages are chosen, so that no two threads choose the same page.
+    /// The scheduler's state, locked while pages are chosen, so that no two threads choose the same
+    /// page.
     session: RankedMutex<Kept>,
     out: Mutex<Out>,
     /// The number of leased pages, so that observing takes no lock if there are none.
     count: AtomicUsize,
 }
 
-/// The scheduler's state between two leases. It is opaque here: the engine knows which pages are
-/// leased, but not why.
+/// The scheduler's state between two leases. It is opaque to the engine, which stores which pages
+/// are leased, but not why.
 pub(crate) type Kept = Option<Box<dyn Any + Send>>;
 
 #[derive(Debug, Default)]
@@ -30,8 +31,8 @@ struct Out {
     /// The end of each lease.
     until: HashMap<Arc<str>, Time>,
     by_end: BTreeSet<(Time, Arc<str>)>,
-    /// Leases that ended since the current session started. The session's view is older, so such a
-    /// page still looks due in it.
+    /// Pages whose leases ended since the current session started. The session's view is older, so
+    /// such a page still looks due in the view.
     ended: HashSet<Arc<str>>,
     is_taking: bool,
 }
@@ -53,8 +54,8 @@ impl Leases {
         Leases { session, out: Mutex::new(Out::default()), count: AtomicUsize::new(0) }
     }
 
-    /// Starts a session that leases pages at this time. The session must choose pages by a view
-    /// taken after this.
+    /// Starts a session that leases pages at the time `now`. The session must choose pages by a
+    /// view taken after this call.
     pub(crate) fn take(&self, now: Time) -> LeaseSession<'_> {
         let one = self.session.lock();
         let mut out = self.out.lock();
@@ -69,10 +70,10 @@ impl Leases {
         LeaseSession { leases: self, one }
     }
 
-    /// Ends the lease of a page, if it has one.
+    /// Ends the lease of a page. Returns whether the page had a lease.
     #[inline]
     pub(crate) fn end(&self, url: &str) -> bool {
-        // A worker that visits a page because of its lease has synchronized with it already.
+        // A worker that visits a page because of its lease has already synchronized with the lease.
         self.count.load(Ordering::Acquire) != 0 && self.end_one(url)
     }
 
@@ -108,7 +109,7 @@ impl LeaseSession<'_> {
         out.until.contains_key(url) || out.ended.contains(url)
     }
 
-    /// Leases a page until this time.
+    /// Leases a page until the time `until`.
     pub(crate) fn lease(&self, url: &str, until: Time) {
         let mut out = self.leases.out.lock();
         out.end(url);

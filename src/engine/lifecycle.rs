@@ -1,4 +1,5 @@
-//! The lifecycle of a store: whether it accepts writes, and waiting for work or for its end.
+//! The lifecycle of a store: whether the store accepts writes, and how threads wait for work or for
+//! its end.
 
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -15,13 +16,13 @@ use crate::sync::{Condvar, Rank, RankedMutex};
 /// The lifecycle of a store: open until it is closed, and possibly poisoned before.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
-    /// Why writes are rejected. Shared with the store's views.
+    /// The reason why writes are rejected. It is shared with the store's views.
     poison: Arc<Poison>,
     closed: AtomicBool,
-    /// Held while a thread checks whether to wait.
+    /// The lock that is held while a thread checks whether to wait.
     waiting: RankedMutex<()>,
-    /// Notified when a seal or merge ends, when one becomes due, and when writes are no longer
-    /// accepted.
+    /// Notified when a seal or merge ends, when a seal or merge becomes due, and when writes are no
+    /// longer accepted.
     changed: Condvar,
     /// The process that opened the store; only it may use the store.
     process: Process,
@@ -34,13 +35,13 @@ impl Lifecycle {
         Lifecycle { poison, closed, waiting, changed, process }
     }
 
-    /// Checks that this is the process that opened the store. Called before any lock is taken: in a
-    /// forked process, a lock may be held by a thread that does not exist.
+    /// Checks that the current process opened the store. Must be called before any lock is taken:
+    /// in a forked process, a lock may be held by a thread that does not exist.
     pub(crate) fn check_process(&self) -> Result<()> {
         if self.process.is_current() { Ok(()) } else { Err(Error::Forked) }
     }
 
-    /// Whether writes are accepted.
+    /// Checks that writes are accepted.
     pub(crate) fn check(&self) -> Result<()> {
         self.check_poison()?;
         if self.is_closed() { Err(Error::Closed) } else { Ok(()) }
@@ -62,8 +63,8 @@ impl Lifecycle {
     }
 
     /// Stops accepting writes, and wakes all waiting threads. After a failed write it is unknown
-    /// what reached the disk, until the store is opened again; after a bug, the state in memory is
-    /// unknown.
+    /// which data reached the disk, until the store is opened again; after a bug, the state in
+    /// memory is unknown.
     pub(crate) fn poison(&self, cause: Error) -> Error {
         if matches!(cause, Error::Poisoned(_) | Error::Closed) {
             return cause;
@@ -73,17 +74,17 @@ impl Lifecycle {
         cause
     }
 
-    /// Poisons the store if a call met a bug. Called under a lock, it does so before the lock is
-    /// released.
+    /// Poisons the store if a call met a bug. If this method is called under a lock, it poisons the
+    /// store before the lock is released.
     pub(crate) fn poison_on_bug<T>(&self, done: Result<T>) -> Result<T> {
         done.map_err(
             |error| if matches!(error, Error::Bug(_)) { self.poison(error) } else { error },
         )
     }
 
-    /// Wakes all threads that wait for work or for its end.
+    /// Wakes all threads that wait for work or for the end of the store.
     pub(crate) fn notify(&self) {
-        // Locked so that no thread can check and then miss the notification.
+        // The lock is taken so that no thread can check and then miss the notification.
         drop(self.waiting.lock());
         self.changed.notify_all();
     }
@@ -92,7 +93,7 @@ impl Lifecycle {
     ///
     /// # Errors
     ///
-    /// If the store no longer accepts writes.
+    /// An error if the store no longer accepts writes.
     pub(crate) fn wait_until(&self, mut done: impl FnMut() -> bool) -> Result<()> {
         let mut guard = self.waiting.lock();
         while !done() {
@@ -102,8 +103,9 @@ impl Lifecycle {
         Ok(())
     }
 
-    /// Waits once: until a notification, or for the duration of `at_most`. Does not wait if that is
-    /// `None`, or if the store no longer accepts writes. Returns whether it waited.
+    /// Waits once: until a notification, or for the duration that `at_most` returns. Does not wait
+    /// if `at_most` returns `None`, or if the store no longer accepts writes. Returns whether it
+    /// waited.
     pub(crate) fn wait(&self, at_most: impl FnOnce() -> Option<Duration>) -> bool {
         let mut guard = self.waiting.lock();
         let at_most = self.check().ok().and_then(|()| at_most());
@@ -111,11 +113,12 @@ impl Lifecycle {
     }
 }
 
-/// Poisons a store when the thread that holds this panics.
+/// Poisons a store when the thread that holds this guard panics.
 #[derive(Debug)]
 pub(crate) struct OnPanic<'s> {
     lifecycle: &'s Lifecycle,
-    /// Whether the thread already panicked before, so that it runs while unwinding.
+    /// Whether the thread already panicked before the guard was created, so that it runs while
+    /// unwinding.
     before: bool,
     at: &'static Location<'static>,
 }
@@ -138,11 +141,11 @@ impl Drop for OnPanic<'_> {
 
 /// The first error that poisoned a store, if any.
 ///
-/// After a failed write it is unknown what reached the disk: writes stop, and reads continue. After
-/// a broken invariant, or a panic within a write, the state in memory is uncertain: reads stop as
-/// well.
+/// After a failed write it is unknown which data reached the disk: writes stop, and reads continue.
+/// After a broken invariant, or a panic within a write, the state in memory is uncertain: reads
+/// stop as well.
 ///
-/// A store and all its views share one. Each public call passes its result through
+/// A store and all its views share one `Poison`. Each public call passes its result through
 /// [`Poison::poison_on_bug`]. Calls that change the store also hold an [`OnPanic`].
 #[derive(Debug, Default)]
 pub(crate) struct Poison {
@@ -152,12 +155,13 @@ pub(crate) struct Poison {
 }
 
 impl Poison {
-    /// Creates the state of a store that is not poisoned; reports to `metrics` when it becomes so.
+    /// Creates the state of a store that is not poisoned. The state notifies `metrics` when the
+    /// store is poisoned.
     pub(crate) fn reporting(metrics: Metrics) -> Poison {
         Poison { cause: OnceLock::new(), metrics }
     }
 
-    /// Poisons the store. The first cause stays.
+    /// Poisons the store. The first cause is kept.
     pub(crate) fn set(&self, cause: Error) {
         let _ = self.cause.set(Arc::new(cause));
         self.metrics.poisoned();

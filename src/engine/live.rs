@@ -14,13 +14,13 @@ use crate::process::Process;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Rank, RankedRwLock};
 
-/// The live view of an open store. It is replaced, never changed.
+/// The live view of an open store. A view is replaced, never changed.
 #[derive(Debug)]
 pub(crate) struct Live {
     view: RankedRwLock<Arc<View>>,
-    /// The last acknowledged operation: readers see up to here.
+    /// The last acknowledged operation, which is the last operation that readers see.
     visible: AtomicU64,
-    /// The process that opened the store; only it changes the view.
+    /// The process that opened the store; only this process changes the view.
     process: Process,
     /// The parts of a view for any other process.
     disk: Arc<dyn Disk>,
@@ -46,15 +46,16 @@ impl Live {
 
     /// Takes a snapshot of all acknowledged operations.
     pub(crate) fn snapshot(&self) -> Snapshot {
-        // Together: a memtable leaves the view only after all its operations are visible.
+        // The view and the last visible operation are read together: a memtable leaves the view
+        // only after all its operations are visible.
         self.with_view(|view| {
             let sequence = self.visible.load(Ordering::Acquire);
             Snapshot::new(Arc::clone(view), sequence)
         })
     }
 
-    /// Passes the view to `look`; it does not change meanwhile. In a process that was forked while
-    /// another thread changed the view, the state is unknown.
+    /// Passes the view to `look`; the view does not change meanwhile. In a process that was forked
+    /// while another thread changed the view, the state is unknown.
     #[inline]
     fn with_view<T>(&self, look: impl FnOnce(&Arc<View>) -> T) -> T {
         match self.view.try_read_in_order() {
@@ -88,7 +89,7 @@ impl Live {
         self.metrics.segments(view.segments.len());
     }
 
-    /// Makes the operations up to this one visible to readers.
+    /// Makes the operations up to `sequence` visible to readers.
     pub(crate) fn show(&self, sequence: u64) {
         self.visible.fetch_max(sequence, Ordering::AcqRel);
     }

@@ -1,4 +1,4 @@
-//! A live segment: an open segment of the manifest.
+//! A live segment: a segment of the manifest that is open.
 
 use std::sync::Arc;
 
@@ -14,10 +14,11 @@ use crate::page::{Content, Head, InForce};
 use crate::segment::{EpochTables, PageRef, Segment, Tombstones};
 use crate::time::Time;
 
-/// The number of visits of a deep page: finding its head requires reading a long directory.
+/// The number of visits from which a page is deep: finding its head requires reading a long
+/// directory.
 const DEEP: usize = 4096;
 
-/// The number of entries of a long page, for which first-seen times are cached.
+/// The number of entries from which a page is long, so that its first-seen times are cached.
 const LONG: usize = 256;
 
 /// A live segment with the data read when it was opened.
@@ -25,22 +26,24 @@ const LONG: usize = 256;
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) tombstones: Tombstones,
-    /// The tables of each epoch with fingerprints in it, by number.
+    /// The tables of each epoch with fingerprints in the segment, by the epoch's number.
     pub(crate) tables: Vec<EpochTables>,
     /// Cached heads of deep pages.
     deep: Memo<Option<Head>>,
-    /// Cached times at which long pages were first seen here with a version, the last one
-    /// requested.
+    /// The cached times at which long pages were first seen in this segment with a version: the
+    /// version that was requested last.
     first_seen: Memo<FirstSeen>,
-    /// Cached times since when pages whose newest record is here have their content in force.
+    /// The cached times since when pages whose newest record is in this segment have their content
+    /// in force.
     pub(crate) since: Memo<Time>,
 }
 
-/// A version, and when a page was first seen with it; `None` if it never was.
+/// A version, and the time when a page was first seen with it; `None` if the page never had it.
 type FirstSeen = (InForce, Option<Time>);
 
 impl LiveSegment {
-    /// Makes a segment live, after plain reads of the parts that are later read through its map.
+    /// Makes a segment live, after plain reads of the parts that are later read through the
+    /// segment's map.
     pub(crate) fn open(segment: Segment) -> Result<LiveSegment> {
         segment.read_plainly()?;
         LiveSegment::verified(segment)
@@ -72,8 +75,8 @@ impl LiveSegment {
         LiveSegment::open(open_listed(disk, names, store, row)?).map(Arc::new)
     }
 
-    /// The steps of merging it: its page records and its fingerprints, capped because the numbers
-    /// of a damaged segment may be wrong.
+    /// The number of steps of merging the segment: its page records and its fingerprints. The
+    /// number is capped, because the numbers of a damaged segment may be wrong.
     pub(crate) fn steps(&self) -> u64 {
         const MOST: u64 = 1 << 40;
         let numbers = self.segment.numbers();
@@ -86,7 +89,7 @@ impl LiveSegment {
         at.ok().and_then(|at| self.tables.get(at))
     }
 
-    /// The head of a page, at a cost that does not grow with its history.
+    /// The head of a page, at a cost that does not grow with the page's history.
     pub(crate) fn head(&self, page: &PageRef<'_>) -> Result<Option<Head>> {
         let read = || page.record.head().ok_or_else(|| self.unreadable());
         if page.record.len() < DEEP {
@@ -95,9 +98,9 @@ impl LiveSegment {
         self.deep.get_or(page.ordinal, read)
     }
 
-    /// When a page was first seen here, or restated, with a content of a version. Costs reading the
-    /// record until then, or all of it if it never was. For long pages the result is cached for one
-    /// version.
+    /// The time when the page was first seen in this segment, or restated, with a content of a
+    /// version. Costs reading the record up to that entry, or the whole record if the page never
+    /// had such a content. For long pages the result is cached for one version.
     pub(crate) fn first_seen(
         &self,
         page: &PageRef<'_>,

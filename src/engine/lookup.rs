@@ -1,4 +1,4 @@
-//! A URL with the data needed to look it up.
+//! A URL with the data needed to look up its page.
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,4 @@
-//! Checks that a segment's file is the one in a list: in the catalog, or in `SNAPSHOT`.
+//! Checks that a segment's file is the segment in a list: in the catalog, or in `SNAPSHOT`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::layout::Stamp;
 use crate::segment::{Frame, Segment, read_stamp};
 
-/// The row of a segment in a list.
+/// Returns the row of a segment in a list.
 pub(crate) fn row(frame: &Frame) -> SegmentRow {
     SegmentRow {
         id: frame.id(),
@@ -20,7 +20,7 @@ pub(crate) fn row(frame: &Frame) -> SegmentRow {
     }
 }
 
-/// Whether this is the segment of a store's list.
+/// Whether a segment is the segment `listed` of a store's list.
 pub(crate) fn is_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> bool {
     frame.stamp().store == store && row(frame) == *listed
 }
@@ -29,7 +29,7 @@ pub(crate) fn is_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> bool 
 ///
 /// # Errors
 ///
-/// If it does not; the message names both stores.
+/// An error if the segment does not belong to the store; the message names both stores.
 pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
     let found = stamp.store;
     if found == store {
@@ -43,7 +43,8 @@ pub(crate) fn check_store(name: Name, stamp: &Stamp, store: u64) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If its file does: then it is not a leftover of this store, and must not be removed.
+/// An error if the segment belongs to another store: then it is not a leftover of this store, and
+/// must not be removed.
 pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Result<()> {
     let name = Name::Segment(id);
     let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e));
@@ -53,11 +54,12 @@ pub(crate) fn check_unlisted(disk: &Arc<dyn Disk>, store: u64, id: u64) -> Resul
     }
 }
 
-/// Checks that this is the segment of a store's list.
+/// Checks that a segment is the segment `listed` of a store's list.
 ///
 /// # Errors
 ///
-/// If it is not; the message says which segment it is, and which it should be.
+/// An error if the segment is another one; the message describes the segment found and the segment
+/// expected.
 pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Result<()> {
     check_store(frame.name(), frame.stamp(), store)?;
     let found = row(frame);
@@ -74,11 +76,11 @@ pub(crate) fn check_listed(frame: &Frame, store: u64, listed: &SegmentRow) -> Re
         describe(&found),
         describe(listed)
     );
-    // At the position of its checksum, at the end.
+    // The flaw is at the position of the checksum, at the end of the file.
     Err(Error::corrupt(frame.name(), frame.bytes() - 4, what))
 }
 
-/// Opens the segment in a store's list, and no other of its number.
+/// Opens the segment in a store's list, and no other segment of its number.
 pub(crate) fn open_listed(
     disk: &Arc<dyn Disk>,
     names: Files,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::error::Result;
 use crate::sync::RwLock;
 
-/// The most results to keep.
+/// The maximum number of results to keep.
 const ANSWERS_MAX: usize = 1024;
 
-/// A cache of results about the pages of a component, by page number: at most a thousand pages. A
+/// A cache of results about the pages of a component, by page number: for at most 1,024 pages. A
 /// missing result is computed again.
 #[derive(Debug)]
 pub(crate) struct Memo<T>(RwLock<BTreeMap<u32, T>>);
@@ -20,9 +20,9 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T: Clone> Memo<T> {
-    /// The cached result for a page, if there is one.
+    /// The cached result for a page; `None` if no result is cached.
     ///
-    /// Does not wait for the lock: after a fork its holder may not exist.
+    /// Does not wait for the lock: after a fork the thread that holds it may not exist.
     pub(crate) fn get(&self, page: u32) -> Option<T> {
         self.0.try_read().and_then(|kept| kept.get(&page).cloned())
     }
@@ -37,7 +37,7 @@ impl<T: Clone> Memo<T> {
         Ok(answer)
     }
 
-    /// Caches the result for a page, replacing an earlier one.
+    /// Caches the result for a page, replacing an earlier result.
     pub(crate) fn keep(&self, page: u32, answer: T) {
         if let Some(mut kept) = self.0.try_write() {
             if kept.len() >= ANSWERS_MAX {

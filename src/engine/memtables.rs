@@ -1,4 +1,4 @@
-//! The memtables of a store: the active one, and the previous one while it is sealed.
+//! The memtables of a store: the active memtable, and the previous memtable while it is sealed.
 
 use std::iter::{Chain, Once, once};
 use std::option;
@@ -11,15 +11,15 @@ use crate::catalog::Journal;
 /// The memtables of a view.
 #[derive(Clone, Debug)]
 pub(crate) struct Memtables {
-    /// The memtable that waits to be sealed, or is being sealed: it is full, and no longer written.
+    /// The memtable that waits to be sealed, or is being sealed. It is full, and no longer written.
     pub(crate) sealing: Option<Arc<Memtable>>,
     /// The active memtable. Without a writer it is empty.
     pub(crate) active: Arc<Memtable>,
 }
 
 impl Memtables {
-    /// Creates empty memtables, for a view with everything in segments. New operations go to this
-    /// journal.
+    /// Creates empty memtables, for a view with all data in segments. New operations are written to
+    /// the journal `journal`.
     pub(crate) fn empty(journal: Journal) -> Memtables {
         Memtables { sealing: None, active: Arc::new(Memtable::new(journal)) }
     }

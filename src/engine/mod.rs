@@ -1,10 +1,11 @@
 //! An open store: its state in memory and in files, how it is opened, and how it is written.
 //!
 //! An observation is looked up, gets its verdict, and is applied in memory. Then a group commit
-//! writes it to the journal with concurrent ones; at that point it is durable and acknowledged
-//! ([`write`]). A full memtable is sealed into a segment in the background ([`seal`]), and
-//! neighbouring segments are merged into larger ones ([`compaction`]). Readers take a
-//! [`Snapshot`](snapshot::Snapshot) and wait for none of this.
+//! writes the observation to the journal, together with concurrent observations; after the commit
+//! the observation is durable and acknowledged ([`write`]). A full memtable is sealed into a
+//! segment in the background ([`seal`]), and neighbouring segments are merged into larger segments
+//! ([`compaction`]). Readers take a [`Snapshot`](snapshot::Snapshot) and wait for none of these
+//! steps.
 
 pub(crate) mod answer;
 pub(crate) mod clock;

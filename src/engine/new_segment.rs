@@ -14,11 +14,11 @@ use crate::search::Resources;
 use crate::segment::{Layout, Segment};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// The largest segment that is read once more after it was written: memory may not hold larger
-/// ones.
+/// The maximum size of a segment that is read once more after it was written: a larger segment may
+/// not fit in memory.
 const WARM_BYTES_MAX: u64 = 4 << 30;
 
-/// The layout of tables in new segments, for a store with these epochs.
+/// The layout of tables in new segments, for a store with the epochs `epochs`.
 pub(crate) fn layout(epochs: &Epochs, options: &Options, resources: Resources) -> Layout {
     let distance = |info: &EpochInfo| epochs.near_distance(info.epoch, options.near_distance);
     let distances = epochs.iter().map(distance).collect();
@@ -32,7 +32,7 @@ pub(crate) fn background_layout(core: &Core) -> Layout {
     layout(&core.live.view().epochs, options, Resources { memory_bytes, threads: 1 })
 }
 
-/// Opens a new segment, ready to be searched at full speed. Removes it if it is not sound.
+/// Opens a new segment, ready to be searched at full speed. Removes the segment if it is not sound.
 pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
     let open = || {
         let segment = Segment::open(&core.disk, id)?;
@@ -42,12 +42,12 @@ pub(crate) fn open(core: &Core, id: u64) -> Result<Arc<LiveSegment>> {
         LiveSegment::open(segment).map(Arc::new)
     };
     open().inspect_err(|_| {
-        // If this fails, the next open finds the file and removes it.
+        // If the removal fails, the next open finds the file and removes it.
         let _ = core.disk.remove(Name::Segment(id));
     })
 }
 
-/// Allocates segment numbers, each once.
+/// Allocates segment numbers, each number once.
 #[derive(Debug)]
 pub(crate) struct SegmentIds {
     store: u64,
@@ -55,7 +55,7 @@ pub(crate) struct SegmentIds {
 }
 
 impl SegmentIds {
-    /// Allocates the numbers of a store from `next` on.
+    /// Allocates the segment numbers of a store from `next` on.
     pub(crate) fn new(store: u64, next: u64) -> SegmentIds {
         SegmentIds { store, next: AtomicU64::new(next) }
     }
@@ -70,7 +70,7 @@ impl SegmentIds {
         Stamp { id: self.number(), store: self.store, nonce: disk.random() }
     }
 
-    /// A number for something that will not be a segment.
+    /// Allocates a number for something that will not be a segment.
     pub(crate) fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::AcqRel)
     }

@@ -1,8 +1,9 @@
 //! Creating, opening and recovering a store.
 //!
-//! Recovery takes these steps: lock; read and check the catalog; map the live segments; replay the
-//! journals into memtables; write `SNAPSHOT`; remove files that the manifest does not list. Nothing
-//! is rebuilt, so opening takes the time to read the journal, whatever the size of the store.
+//! Recovery takes these steps: lock the store; read and check the catalog; map the live segments;
+//! replay the journals into memtables; write `SNAPSHOT`; remove files that the manifest does not
+//! list. Nothing is rebuilt, so opening takes the time to read the journal, whatever the size of
+//! the store.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -37,7 +38,8 @@ pub(crate) fn create(disk: &Arc<dyn Disk>, options: &Options) -> Result<()> {
     make(disk, &Contents::new(&**disk, vec![epochs::first(options)?], false)).map(drop)
 }
 
-/// Creates and opens a store with these epochs that is unfinished until something is loaded.
+/// Creates and opens a store with the epochs `epochs`. The store is unfinished until a load
+/// completes.
 pub(crate) fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInfo>) -> Result<Db> {
     check_options(&options)?;
     let (watched, metrics) = Metrics::watching(Arc::clone(disk));
@@ -45,30 +47,34 @@ pub(crate) fn begin(disk: &Arc<dyn Disk>, options: Options, epochs: Vec<EpochInf
     open_locked((watched, metrics), options, locks, true).inspect_err(|_| unmake(disk))
 }
 
-/// Creates a store with these contents of the catalog. The catalog is locked from its creation on.
+/// Creates a store whose catalog has the contents `contents`. The catalog is locked from its
+/// creation on.
 pub(crate) fn make(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Locks> {
-    // Checked before anything is created: a directory of another program stays unchanged.
+    // The directory is checked before anything is created: a directory of another program stays
+    // unchanged.
     require_empty(disk)?;
     disk.create_dirs(Dir::STORE).map_err(|e| Error::io("create", disk.location(), e))?;
     let mut locks = Locks::take(&**disk, Lock::Exclusive)?;
-    // Again, under the lock: another process may have created a store since the first check.
+    // The directory is checked again, under the lock: another process may have created a store
+    // since the first check.
     require_empty(disk)?;
     never_finished(disk).map_or(Ok(()), |left| clear(disk, left))?;
-    // We hold the lock, and nothing else was there: whatever is there now may be removed.
+    // This process holds the lock, and the directory had no other store, so all files in it may be
+    // removed.
     let catalog = Catalog::create(disk, contents).inspect_err(|_| unmake(disk))?;
     locks.follow(catalog);
     Ok(locks)
 }
 
-/// Checks that a store may be created here: the directory is empty, or has leftovers of an
-/// interrupted creation.
+/// Checks that a store may be created in a directory: the directory is empty, or has leftovers of
+/// an interrupted creation.
 ///
-/// Leftovers are recognized by `LOCK`, which is created first and has our mark. Without the mark,
-/// only an empty `LOCK` is accepted: any other file with one of our names belongs to another
-/// program, and stays unchanged.
+/// Leftovers are recognized by `LOCK`, which is created first and has simkeep's mark. Without the
+/// mark, only an empty `LOCK` is accepted: any other file with the name of a store's file belongs
+/// to another program, and stays unchanged.
 pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
-    // A load into a new store was cut short. Its catalog says so, and no caller ever got that
-    // store.
+    // A load into a new store was cut short. The store's catalog says so, and no caller ever got
+    // that store.
     if never_finished(disk).is_some() {
         return Ok(());
     }
@@ -124,7 +130,8 @@ pub(crate) fn require_empty(disk: &Arc<dyn Disk>) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a directory is not inside a store: one with a catalog, or `other` even without one.
+/// Checks that a directory is not inside a store: a directory with a catalog, or `other` even
+/// without a catalog.
 pub(crate) fn require_apart(at: &Location, other: Option<&Location>) -> Result<()> {
     let (above, location) = (at.store_above(other), at.clone().disk(None).location());
     let Some(store) = above.map_err(|e| Error::io("look at", &location, e))? else {
@@ -145,13 +152,14 @@ pub(crate) fn require_finished(disk: &Arc<dyn Disk>, contents: &Contents) -> Res
 /// The files of an unfinished store besides its catalog; `None` if there is no unfinished store.
 fn never_finished(disk: &Arc<dyn Disk>) -> Option<Vec<Name>> {
     let contents = open_catalog(disk).and_then(|file| Catalog::read(&*file)).ok()?;
-    // Without a `SNAPSHOT` no reader knows of this store. Files of another store are not removed.
+    // Without a `SNAPSHOT` no reader can have opened this store. Files of another store are not
+    // removed.
     let is_unpublished = matches!(Published::read(&**disk), Ok(None));
     let left = orphans(disk, &contents).ok()?;
     (contents.settings.unfinished && is_unpublished).then_some(left)
 }
 
-/// Removes an unfinished store to make space for another.
+/// Removes an unfinished store to make space for another store.
 fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
     for name in left {
         disk.remove(name).map_err(|e| Error::io("remove", name, e))?;
@@ -163,14 +171,14 @@ fn clear(disk: &Arc<dyn Disk>, left: Vec<Name>) -> Result<()> {
     Ok(())
 }
 
-/// Removes a store whose creation failed. The catalog goes last, so the leftovers are unfinished,
-/// or nothing.
+/// Removes a store whose creation failed. The catalog is removed last, so the leftovers are an
+/// unfinished store, or nothing.
 pub(crate) fn unmake(disk: &Arc<dyn Disk>) {
     let remove_from = |dir: Dir, last: bool| {
         let entries = disk.list(dir)?;
         let names = entries.iter().filter_map(|entry| Name::parse(dir, entry));
-        // `LOCK` and the catalog come in a later call: until then the rest is known to belong to a
-        // store.
+        // `LOCK` and the catalog are removed in a later call: until then the other files are known
+        // to belong to a store.
         for name in names.filter(|name| matches!(name, Name::Catalog | Name::Lock) == last) {
             disk.remove(name)?;
         }
@@ -191,7 +199,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, options: Options) -> Result<Db> {
     open_locked((disk, metrics), options, locks, false)
 }
 
-/// Opens a locked store; `unfinished` says whether it is valid only once it is finished.
+/// Opens a locked store; `unfinished` says whether the store may still be unfinished.
 fn open_locked(
     (disk, metrics): (Arc<dyn Disk>, Metrics),
     options: Options,
@@ -202,12 +210,12 @@ fn open_locked(
     if !unfinished {
         require_finished(&disk, &contents)?;
     }
-    // Segments are mapped and journals replayed. That searches no segment, so it takes as long for
-    // a large store as for a small one.
+    // Segments are mapped and journals replayed. Both steps search no segment, so they take as long
+    // for a large store as for a small one.
     let (view, last) = view_of(&disk, &contents, None)?;
     let poison = Arc::new(Poison::reporting(metrics.clone()));
     let view = View { near_distance: options.near_distance, poison, metrics, ..view };
-    // Only listed here. They are removed once `SNAPSHOT` names what is live.
+    // The orphans are only listed now. They are removed once `SNAPSHOT` names the live files.
     let orphans = orphans(&disk, &contents)?;
     let Settings { store, next_segment, .. } = contents.settings;
     let core = Core {
@@ -272,7 +280,7 @@ fn check_options(options: &Options) -> Result<()> {
     epochs::check_name(&options.epoch)
 }
 
-/// Why a directory with published generations is not a store.
+/// The reason why a directory with published generations is not a store.
 const PUBLISHED: &str = "it contains published generations, which are read-only; write to the \
                          store itself, or load a generation into a new store";
 
@@ -294,8 +302,8 @@ pub(crate) fn require_store(disk: &Arc<dyn Disk>) -> Result<()> {
     if names.contains(&Name::Catalog) {
         return Ok(());
     }
-    // The catalog of a new store is durable before any segment is written. So these are not
-    // leftovers of a crash during creation.
+    // The catalog of a new store is durable before any segment is written. So these segments are
+    // not leftovers of a crash during creation.
     match segment_ids(disk).map_or(0, |ids| ids.len()) {
         0 => {}
         segments => return Err(without_catalog(disk, segments)),
@@ -319,7 +327,7 @@ fn without_catalog(disk: &Arc<dyn Disk>, segments: usize) -> Error {
     Error::NotAStore { location: disk.location(), why, found: NotStore::Segments(segments) }
 }
 
-/// Checks that there is any file of a store.
+/// Checks that a directory has any file of a store.
 pub(crate) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     match require_store(disk) {
         Err(Error::NotAStore { found: NotStore::Segments(_), .. }) => Ok(()),
@@ -327,8 +335,8 @@ pub(crate) fn require_some_store(disk: &Arc<dyn Disk>) -> Result<()> {
     }
 }
 
-/// Returns the live view, and the number of the last operation. Reuses open segments in the view of
-/// `before`, and its memtables, if a journal continues after a frame that is in them.
+/// Returns the live view, and the number of the last operation. Reuses the open segments in the
+/// view `before`, and its memtables, if a journal continues after a frame that is in them.
 pub(crate) fn view_of(
     disk: &Arc<dyn Disk>,
     contents: &Contents,
@@ -368,7 +376,7 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     for Frames { journal, after, blobs } in journals {
         let memtable = match after {
             None => Arc::new(Memtable::new(*journal)),
-            // A reader refreshes: its memtable already has the operations up to this frame.
+            // A reader refreshes, and its memtable already has the operations up to this frame.
             Some(tail) => {
                 let (memtable, first) = continued(before, *journal, tail)?;
                 check_next(first, last)?;
@@ -390,8 +398,8 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     };
     let mut replays = replays.into_iter();
     let memtables = match (replays.next(), replays.next()) {
-        // The journals do not depend on each other. Each is replayed by a thread, if the system
-        // grants one.
+        // The journals do not depend on each other. Each is replayed by its own thread, if the
+        // system grants a thread.
         (Some(older), Some(newer)) => thread::scope(|scope| {
             let beside = newer.clone();
             let beside = thread::Builder::new().spawn_scoped(scope, || replay_one(beside));
@@ -408,7 +416,7 @@ pub(crate) fn replay(contents: &Contents, before: Option<&Memtables>) -> Result<
     Ok((memtables, last))
 }
 
-/// The memtable of a journal up to a known frame, and its first operation.
+/// The memtable of a journal up to a known frame, and the memtable's first operation.
 fn continued(
     before: Option<&Memtables>,
     journal: Journal,
@@ -428,17 +436,18 @@ fn check_next(sequence: u64, last: u64) -> Result<()> {
     if last.checked_add(1) == Some(sequence) {
         return Ok(());
     }
-    // Only for the message: a forged number may be the greatest of all.
+    // The saturating addition is only for the message: a forged number may be the greatest of all.
     let expected = last.saturating_add(1);
     let what = format!("the journal continues at operation {sequence}, expected {expected}");
     Err(Error::corrupt(Name::Catalog, 0, what))
 }
 
-/// The files that were being written or about to be removed when the store was last left.
+/// The files that were being written or about to be removed when the store was last closed or
+/// killed.
 ///
 /// # Errors
 ///
-/// If there is a segment of another store.
+/// An error if there is a segment of another store.
 pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<Name>> {
     let live = |name| match name {
         Name::Lock | Name::Catalog | Name::Snapshot => true,
@@ -447,7 +456,7 @@ pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<N
             contents.epochs.iter().find(of_it).is_some_and(has_table)
         }
         Name::Segment(id) => contents.segments.iter().any(|row| row.id == id),
-        // These are in no directory of a store.
+        // Files with these names are in no directory of a store.
         Name::FixedSegment(_)
         | Name::FixedSegmentNew(_)
         | Name::FixedDf(_)
@@ -468,7 +477,8 @@ pub(crate) fn orphans(disk: &Arc<dyn Disk>, contents: &Contents) -> Result<Vec<N
         let entries = list(disk, dir)?;
         orphans.extend(entries.iter().filter_map(|e| Name::parse(dir, e)).filter(|n| !live(*n)));
     }
-    // A segment of another store is somebody's data. It makes opening fail, and nothing is removed.
+    // A segment of another store is somebody's data. The segment makes opening fail, and nothing is
+    // removed.
     for name in &orphans {
         if let Name::Segment(id) = name {
             check_unlisted(disk, contents.settings.store, *id)?;

@@ -35,11 +35,12 @@ pub(crate) struct Named<'n> {
     pub(crate) table: Option<u64>,
 }
 
-/// The prefix of the part of a name that names the table.
+/// The beginning of the part of a name that names the table.
 const TABLE: &str = "df:";
 
 impl<'n> Named<'n> {
-    /// Parses the name of an epoch, if this or an earlier simkeep makes its fingerprints.
+    /// Parses the name of an epoch; `None` if neither this nor an earlier version of simkeep makes
+    /// its fingerprints.
     pub(crate) fn parse(name: &'n str) -> Option<Named<'n>> {
         let mut parts: Vec<&str> = name.split(' ').collect();
         let last = parts.last().and_then(|last| last.strip_prefix(TABLE));
@@ -56,7 +57,7 @@ impl<'n> Named<'n> {
         };
         let (recipe, version) = Recipe::of_any_version(recipe).ok()?;
         let named = Named { extractor, recipe, version, table };
-        // Accepts only the spelling that we write ourselves.
+        // Accepts only the spelling that simkeep writes.
         (named.spelled() == name).then_some(named)
     }
 
@@ -72,12 +73,12 @@ impl<'n> Named<'n> {
         name
     }
 
-    /// Whether this simkeep makes such fingerprints.
+    /// Whether this version of simkeep makes the fingerprints of the epoch.
     pub(crate) fn is_made(&self) -> bool {
         self.version == RECIPE_VERSION
     }
 
-    /// The origin, with its table.
+    /// The origin with the name's recipe and extractor, and with `table` as its table.
     pub(crate) fn with(self, table: Option<Table>) -> Origin {
         Origin {
             extractor: self.extractor.map(str::to_owned),
@@ -94,13 +95,14 @@ impl Default for Origin {
 }
 
 impl Origin {
-    /// Creates an origin with this recipe, for texts extracted by simkeep's own rules,
+    /// Creates an origin with the recipe `recipe`, for texts extracted by simkeep's own rules,
     /// [`EXTRACTOR`].
     pub fn new(recipe: Recipe) -> Origin {
         Origin { extractor: Some(EXTRACTOR.to_owned()), recipe, table: None }
     }
 
-    /// Sets the extractor, if the texts do not come from simkeep's own: a name with its version.
+    /// Sets the extractor, for texts that do not come from simkeep's extractor. `name` is its name
+    /// with its version.
     ///
     /// # Errors
     ///
@@ -138,9 +140,9 @@ impl Origin {
         Named { extractor, recipe: self.recipe, version: RECIPE_VERSION, table }.spelled()
     }
 
-    /// Whether an epoch with this name has fingerprints of one of simkeep's own recipes, in this or
-    /// an earlier version. Fingerprints of an earlier version are no longer made: `Origin::of`
-    /// reports that.
+    /// Whether an epoch with the name `name` has fingerprints of one of simkeep's own recipes, in
+    /// this or an earlier version. Fingerprints of an earlier version are no longer made:
+    /// `Origin::of` reports such an epoch as an error.
     ///
     /// ```
     /// assert!(simkeep::Origin::is_name("my-extractor/3 words2-sqrt/2"));
@@ -151,7 +153,7 @@ impl Origin {
         Named::parse(name).is_some()
     }
 
-    /// The name of the extractor. `None` if the epoch of a store names none.
+    /// The name of the extractor. `None` if the epoch's name has no extractor.
     ///
     /// ```
     /// use simkeep::{Origin, fingerprint::EXTRACTOR};
@@ -169,7 +171,7 @@ impl Origin {
         &self.recipe
     }
 
-    /// The table of document frequencies, if there is one.
+    /// The table of document frequencies; `None` if there is no table.
     pub fn frequencies(&self) -> Option<&Table> {
         self.table.as_deref()
     }

@@ -1,13 +1,13 @@
-//! A pipeline for one batch on several threads: chunks are looked up before their turn to be
+//! A pipeline for one batch on several threads. Chunks are looked up before their turn to be
 //! applied.
 
 use crate::sync::thread::{Builder, Scope};
 use crate::sync::{Condvar, Mutex};
 
-/// The least number of chunks that may be looked up before their turn.
+/// The minimum number of chunks that may be looked up before their turn.
 const AHEAD: usize = 3;
 
-/// Work on chunks. Each is done once and before its turn, by any free thread.
+/// Work on chunks. The work on each chunk is done once and before its turn, by any free thread.
 pub(crate) struct Pipeline<C, T> {
     chunks: Vec<C>,
     state: Mutex<State<T>>,
@@ -15,7 +15,7 @@ pub(crate) struct Pipeline<C, T> {
 }
 
 struct State<T> {
-    /// The results, by number of the chunk.
+    /// The results, by the number of the chunk.
     done: Vec<Option<T>>,
     /// The next chunk to start.
     next: usize,
@@ -53,11 +53,12 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
                 self.end(number, work(chunk));
             }
         };
-        // If the system refuses a thread, this one does all the work.
+        // If the system refuses a thread, the calling thread does all the work.
         let _ = Builder::new().spawn_scoped(scope, help);
     }
 
-    /// Returns the next chunk and its result. While it waits, it works on this chunk or later ones.
+    /// Returns the next chunk and its result. While this method waits, it works on this chunk or
+    /// later ones.
     #[expect(clippy::indexing_slicing, reason = "each chunk has a place for what is done")]
     pub(crate) fn next(&self, work: impl Fn(C) -> T) -> Option<(C, T)> {
         loop {
@@ -70,7 +71,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
                 return Some((chunk, done));
             }
             if state.helpers == 0 && state.next > turn {
-                // Started by a thread that has died.
+                // The chunk was started by a thread that has died.
                 state.next = turn;
             }
             drop(state);
@@ -97,7 +98,7 @@ impl<C: Copy + Send + Sync, T: Send> Pipeline<C, T> {
         self.changed.notify_all();
     }
 
-    /// Takes the next chunk to work on. If that is too far ahead, waits if `patient`.
+    /// Takes the next chunk to work on. If that chunk is too far ahead, waits if `patient`.
     fn begin(&self, patient: bool) -> Option<(usize, C)> {
         let mut state = self.state.lock();
         loop {
@@ -192,7 +193,7 @@ mod tests {
                 assert_eq!(all(&ahead, patient).len(), 20);
             });
         }));
-        // The panic of the other thread is not swallowed.
+        // The panic of the other thread is passed on.
         result.unwrap_err();
     }
 }

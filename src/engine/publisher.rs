@@ -1,9 +1,10 @@
-//! The publisher: the fallback state for readers in other processes, and the files kept for them.
+//! The publisher: the fallback state for readers in other processes, and the files kept for these
+//! readers.
 //!
 //! A reader that cannot keep up with the catalog opens the state in `SNAPSHOT`. So `SNAPSHOT` is
 //! replaced at every change of the live list, after the commit. A file that left the list is
 //! removed some time after a `SNAPSHOT` without it is durable, because a reader may be about to
-//! open it. Within this process, a file stays as long as its segment is in use.
+//! open the file. Within this process, a file stays as long as its segment is in use.
 
 use std::io::ErrorKind;
 use std::sync::{Arc, Weak};
@@ -25,14 +26,14 @@ const RETRY: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Publisher {
     core: Arc<Core>,
-    /// Whether the store is unfinished, because nothing was loaded. Then nothing is published.
+    /// Whether the store is unfinished, because nothing was loaded. If so, nothing is published.
     unfinished: AtomicBool,
     state: RankedMutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// When to try again to publish, if the disk was full.
+    /// The time of the next attempt to publish, if the disk was full.
     again: Option<Instant>,
     /// Segments that left the manifest, oldest first.
     departed: Vec<Departed>,
@@ -43,19 +44,20 @@ struct State {
 #[derive(Debug)]
 struct Departed {
     segments: Vec<Arc<Segment>>,
-    /// When `SNAPSHOT` stopped listing them; `None` while it does.
+    /// The time when `SNAPSHOT` stopped listing the segments; `None` while it lists them.
     since: Option<Instant>,
 }
 
 impl State {
-    /// Releases segments that have waited long enough: their files are removed with their last
+    /// Releases segments that have waited long enough. Their files are removed with their last
     /// users.
     fn release(&mut self, grace: Duration) {
         self.released.retain(|segment| segment.strong_count() > 0);
         self.departed.retain(|departed| {
             let due = departed.since.is_some_and(|since| since.elapsed() >= grace);
             if due {
-                // Snapshots of this process may still read them. The last user removes the file.
+                // Snapshots of this process may still read the segments. The last user removes the
+                // file.
                 departed.segments.iter().for_each(|segment| segment.remove_when_dropped());
                 self.released.extend(departed.segments.iter().map(Arc::downgrade));
             }
@@ -65,11 +67,12 @@ impl State {
 
     fn published(&mut self) {
         self.again = None;
-        // The grace counts from the first `SNAPSHOT` without them, so an older time is kept.
+        // The grace period starts with the first `SNAPSHOT` that does not list the segments, so an
+        // older time is kept.
         self.departed.iter_mut().for_each(|d| d.since = d.since.or_else(|| Some(Instant::now())));
     }
 
-    /// When there is something to do; `None` if there is nothing.
+    /// The time of the next work of the publisher; `None` if there is no work.
     fn due(&self, grace: Duration) -> Option<Instant> {
         let departures = self.departed.iter().filter_map(|departed| departed.since);
         departures.filter_map(|since| since.checked_add(grace)).chain(self.again).min()
@@ -83,8 +86,8 @@ impl Publisher {
         Publisher { core: Arc::clone(core), unfinished, state }
     }
 
-    /// Publishes the live state; `departed` are the segments that left it. Costs two syncs. A full
-    /// disk is not an error: publishing is tried again later.
+    /// Publishes the live state; `departed` are the segments that left the live list. Costs two
+    /// syncs. A full disk is not an error: publishing is tried again later.
     pub(crate) fn publish(&self, departed: Vec<Arc<Segment>>) -> Result<()> {
         self.try_to_publish(departed).map_err(|e| self.core.poison(e))
     }
@@ -97,7 +100,7 @@ impl Publisher {
         }
         let mut written = self.write_published();
         if written.as_ref().is_err_and(Error::is_full) && !state.departed.is_empty() {
-            // They may be what fills the disk. Without a `SNAPSHOT` no reader opens them.
+            // The departed segments may fill the disk. Without a `SNAPSHOT` no reader opens them.
             self.remove_published()?;
             state.published();
             state.release(Duration::ZERO);
@@ -120,8 +123,8 @@ impl Publisher {
         }
         let Core { disk, catalog, segment_ids, live, .. } = &*self.core;
         let view = live.view();
-        // Read after the view, so the number is not less than that of the view. It counts durable
-        // changes only, so `SNAPSHOT` is never ahead of the catalog.
+        // The number is read after the view, so it is not less than the number of the view. The
+        // number counts durable changes only, so `SNAPSHOT` is never ahead of the catalog.
         let changes = catalog.changes();
         let published = Published {
             written: SystemTime::now(),
@@ -149,12 +152,12 @@ impl Publisher {
     pub(crate) fn publish_at_open(&self, orphans: &[Name]) -> Result<()> {
         let (finished, unfinished): (Vec<Name>, Vec<Name>) =
             orphans.iter().partition(|name| matches!(name, Name::Segment(_)));
-        // No `SNAPSHOT` ever listed these.
+        // No `SNAPSHOT` ever listed the unfinished files.
         unfinished.into_iter().try_for_each(|name| self.remove_orphan(name))?;
         let mut written = self.write_published();
         if written.as_ref().is_err_and(Error::is_full) && !finished.is_empty() {
-            // The old segments may be what fills the disk. `SNAPSHOT` may list them, so it is
-            // removed before them.
+            // The old segments may fill the disk. `SNAPSHOT` may list them, so it is removed before
+            // them.
             self.remove_published()?;
             finished.iter().try_for_each(|name| self.remove_orphan(*name))?;
             written = self.write_published();
@@ -171,8 +174,8 @@ impl Publisher {
 
     fn remove_orphan(&self, name: Name) -> Result<()> {
         match self.core.disk.remove(name) {
-            // A directory of another program has the name. Or the file was removed when nothing
-            // could be published.
+            // A directory of another program may have the name `SNAPSHOT`. Or `SNAPSHOT` was
+            // removed when nothing could be published.
             Err(e) if matches!(e.kind(), ErrorKind::IsADirectory | ErrorKind::NotFound) => Ok(()),
             removed => removed.map_err(|e| Error::io("remove", name, e)),
         }
@@ -189,13 +192,13 @@ impl Publisher {
     }
 
     /// Releases all segments that left the manifest and that `SNAPSHOT` no longer lists. A reader
-    /// that is about to open one starts again.
+    /// that is about to open such a segment reads the list of segments again.
     pub(crate) fn release_all(&self) {
         self.state.lock().release(Duration::ZERO);
     }
 
-    /// Releases them when the store closes. Files in use by snapshots are left to the next open: by
-    /// the time they are released, another store may be in this directory.
+    /// Releases the departed segments when the store closes. Files in use by snapshots are left to
+    /// the next open: when the snapshots are dropped, another store may be in this directory.
     pub(crate) fn release_at_close(&self) {
         let in_place = self.core.is_in_place();
         let mut state = self.state.lock();
@@ -206,14 +209,14 @@ impl Publisher {
         state.released.drain(..).filter_map(|held| held.upgrade()).for_each(|held| held.keep());
     }
 
-    /// The time until [`catch_up`](Self::catch_up) has something to do. Does not wait for a thread
-    /// that is publishing: that thread notifies the others when it is done.
+    /// The time until [`catch_up`](Self::catch_up) has work. Does not wait for a thread that is
+    /// publishing: that thread notifies the waiting threads when it is done.
     pub(crate) fn due_in(&self) -> Option<Duration> {
         let due = self.state.try_lock()?.due(self.core.options.reader_grace);
         due.map(|due| due.saturating_duration_since(Instant::now()))
     }
 
-    /// Publishes if an earlier attempt failed, and releases what has waited long enough.
+    /// Publishes if an earlier attempt failed, and releases segments that have waited long enough.
     pub(crate) fn catch_up(&self) -> Result<()> {
         let again = self.state.lock().again;
         if again.is_some_and(|again| again <= Instant::now()) {

@@ -22,36 +22,37 @@ use crate::error::{Error, NotStore, Result};
 use crate::metrics::Metrics;
 use crate::sync::thread;
 
-/// How long to wait for a writer that has published nothing: it creates the store, or its disk is
-/// full.
+/// The maximum time to wait for a writer that has published nothing: the writer creates the store,
+/// or its disk is full.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A read-only view of a store, without write permission, and even while a writer in another
-/// process has it open.
+/// A read-only view of a store. It needs no write permission, and works even while a writer in
+/// another process has the store open.
 ///
-/// A reader sees everything that was acknowledged before it was opened or
+/// A reader sees everything that was acknowledged before the reader was opened or
 /// [refreshed](Self::refresh), whether a writer is active, was killed, or was closed. It sees one
-/// committed state, possibly one whose sync is still in progress, before it is acknowledged. With
-/// [`Durability::OnFlush`](crate::Durability::OnFlush), operations that wait for a flush exist only
-/// in the writer's memory, and no reader sees them.
+/// committed state, possibly a state whose sync is still in progress, before it is acknowledged.
+/// With [`Durability::OnFlush`](crate::Durability::OnFlush), operations that wait for a flush exist
+/// only in the writer's memory, and no reader sees them.
 ///
 /// A reader writes nothing to the store's directory, and a writer neither waits for readers nor
-/// notices them. The reader reads the catalog while it is being written. If it meets an overwritten
-/// page, it starts again with the next commit, and keeps what it has read. With a writer at full
-/// speed this takes one pass or a few. If it does not succeed within 2 seconds, it shows the sealed
-/// state, which may be some minutes old ([`Options::seal_after`](crate::Options::seal_after)); then
+/// notices them. The reader reads the catalog while the writer may be writing it. If the reader
+/// meets an overwritten page, it starts again with the next commit, and keeps the frames that it
+/// has read. With a writer at full speed, reading takes one pass or a few. If the reader does not
+/// succeed within 2 seconds, it shows the sealed state, which may be some minutes old
+/// ([`Options::seal_after`](crate::Options::seal_after)); in this case
 /// [`fell_back`](Self::fell_back) returns true.
 ///
-/// Unsealed data is held in memory, as in the writer: at most two memtables of its
+/// Unsealed data is kept in memory, as in the writer: at most two memtables of the writer's
 /// [size](crate::Options::memtable_bytes).
 ///
-/// A reader also works in a forked process. There, the next refresh reads everything again. A
-/// snapshot that another thread was reading or refreshing at the moment of the fork may return
-/// [`Error::Forked`].
+/// A reader also works in a forked process. In such a process, the next refresh reads all data
+/// again. A snapshot that another thread was reading or refreshing at the moment of the fork may
+/// return [`Error::Forked`].
 ///
-/// All queries run against its [`Snapshot`]:
+/// All queries run against the reader's [`Snapshot`]:
 ///
 /// ```
 /// use simkeep::{Observation, Options, Reader, Store, Time};
@@ -83,14 +84,14 @@ pub struct Reader {
     incomplete: Option<Box<Incomplete>>,
 }
 
-/// The state to which a refresh moves.
+/// The state to which a refresh moves the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follows {
     /// The last commit of the store.
     Store,
-    /// The newest published generation; this one at the last refresh.
+    /// The newest published generation; the number is the newest one at the last refresh.
     Newest(u64),
-    /// None: a generation does not change.
+    /// A generation, which does not change.
     Generation(u64),
 }
 
@@ -98,24 +99,25 @@ enum Follows {
 #[derive(Debug)]
 struct Seen {
     now: Snapshot,
-    /// When this was the newest state, if a writer was active.
+    /// The time when the state was the newest one, if a writer was active.
     written: Option<SystemTime>,
     fell_back: bool,
-    /// The last frame of each journal in the memtables; `None` if these cannot be continued.
+    /// The last frame of each journal in the memtables; `None` if the memtables cannot be
+    /// continued.
     known: [Option<Tail>; 2],
 }
 
 impl Reader {
-    /// Opens the store in a directory; or the newest generation in a directory where generations
+    /// Opens the store in a directory, or the newest generation in a directory where generations
     /// are [published](Self::published).
     ///
-    /// Costs mapping its segments, and reading the journal as the writer does when it opens: some
+    /// Costs mapping the segments, and reading the journal as the writer does when it opens: some
     /// microseconds an operation, less than a second for two full memtables. Reads no fingerprint
     /// tables.
     ///
-    /// Without a writer, it holds a shared lock on the catalog until this returns. A writer that
-    /// arrives meanwhile waits for the lock; readers that arrive after the writer do not delay it
-    /// further.
+    /// Without a writer, this call holds a shared lock on the catalog until it returns. A writer
+    /// that arrives meanwhile waits for the lock; readers that arrive after the writer do not delay
+    /// it further.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Reader, Store, Time};
@@ -142,12 +144,13 @@ impl Reader {
         }
     }
 
-    /// Opens a generation that is [published](crate::publish) in a directory: the generation of
-    /// a number, or with `None` the newest complete one.
+    /// Opens a generation that is [published](crate::publish) in a directory: the generation with a
+    /// number, or with `None` the newest complete generation.
     ///
-    /// Costs mapping its segments. Takes no lock, and needs only the files in the generation. If
-    /// the system keeps mapped files, its segments may be removed while it is open. A table of
-    /// document frequencies is opened when an epoch's origin is requested.
+    /// Costs mapping the generation's segments. Takes no lock, and needs only the files in the
+    /// generation. If the system keeps mapped files, the generation's segments may be removed while
+    /// the reader is open. A table of document frequencies is opened when an epoch's origin is
+    /// requested.
     ///
     /// A generation is incomplete if its file is empty, cut or torn, or if one of its listed files
     /// is missing or too short. [`incomplete`](Self::incomplete) returns a newer generation that
@@ -200,7 +203,7 @@ impl Reader {
         Ok(Reader { disk, follows: Follows::Newest(number), seen, incomplete })
     }
 
-    /// The number of the current generation; `None` if it reads a store.
+    /// The number of the current generation; `None` if the reader reads a store.
     pub fn generation(&self) -> Option<u64> {
         match self.follows {
             Follows::Store => None,
@@ -208,9 +211,10 @@ impl Reader {
         }
     }
 
-    /// The newest generation in the directory, if it is incomplete and an older one is read: it is
-    /// still being copied, or one of its files was cut. As of the moment when the reader was opened
-    /// or [refreshed](Self::refresh). `None` if it reads a store, or a generation given by number.
+    /// The newest generation in the directory, if it is incomplete and an older generation is read:
+    /// the newest generation is still being copied, or one of its files was cut. The result is as
+    /// of the moment when the reader was opened or [refreshed](Self::refresh). `None` if the reader
+    /// reads a store, or a generation given by number.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -221,7 +225,7 @@ impl Reader {
     /// # let store = Store::create(dir.path().join("crawl.simkeep"), Options::default())?;
     /// # store.observe(Observation::gone("https://example.com/", Time::now()))?;
     /// # store.publish(&to, PublishOptions::default())?;
-    /// // Somebody begins to write the next one.
+    /// // A copying tool begins to write the next generation.
     /// std::fs::write(to.join("generations/0000000002"), "simkgen").unwrap();
     /// let reader = Reader::published(&to, None)?;
     /// assert_eq!(reader.generation(), Some(1));
@@ -234,8 +238,8 @@ impl Reader {
     }
 
     /// Moves to the newest state, and returns whether anything changed. Open segments stay open,
-    /// and only the new part of the journal is read. After an error the reader keeps its previous
-    /// state, and also if it would fall back to an older one.
+    /// and only the new part of the journal is read. The reader keeps its previous state after an
+    /// error, and also if it would fall back to an older state.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Reader, Store, Time};
@@ -253,7 +257,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Reader::open).
+    /// The errors of [`open`](Reader::open).
     pub fn refresh(&mut self) -> Result<bool> {
         match self.follows {
             Follows::Store => self.refresh_store(),
@@ -281,22 +285,23 @@ impl Reader {
 
     fn refresh_store(&mut self) -> Result<bool> {
         let before = &mut self.seen;
-        // After an error the memtables may have more than the known frames.
+        // After an error the memtables may have more frames than the known frames.
         let mut known = std::mem::take(&mut before.known);
-        // In a forked process another thread may hold their locks forever.
+        // In a forked process another thread may hold the memtables' locks forever.
         if !before.now.view.memtables.iter().all(|memtable| memtable.is_own()) {
             known = [None; 2];
         }
         let seen = look(&self.disk, Some(&before.now.view), known)?;
         let (now, earlier) = (&seen.now, &before.now);
         // A fallback shows sealed operations only, and may be older than the current state. The
-        // seed differs if another store is in this directory now: then its state counts.
+        // seed differs if another store is in this directory now: in this case the state of that
+        // store is used.
         if seen.fell_back && now.view.seed == earlier.view.seed && now.sequence <= earlier.sequence
         {
             before.known = known;
             return Ok(false);
         }
-        // Open segments are reused. So the list is unchanged if its pointers are.
+        // Open segments are reused. So the list is unchanged if its pointers are unchanged.
         let (new, old) = (&now.view.segments, &earlier.view.segments);
         let changed = now.sequence != earlier.sequence
             || new.len() != old.len()
@@ -306,31 +311,32 @@ impl Reader {
         Ok(changed)
     }
 
-    /// The current state. It does not change when the reader is refreshed. Costs as much as cloning
-    /// a snapshot.
+    /// The current state. The snapshot does not change when the reader is refreshed. Costs as much
+    /// as cloning a snapshot.
     pub fn snapshot(&self) -> Snapshot {
         self.seen.now.clone()
     }
 
-    /// When this was the newest state of the store, if a writer was active: the time when the
-    /// reader looked. If it [fell back](Self::fell_back), the time when the writer published it, by
-    /// the writer's clock; for a generation, the time when it was published. `None` without a
-    /// writer.
+    /// The time at which the reader's state was the newest state of the store, if a writer was
+    /// active: the time when the reader looked. If the reader [fell back](Self::fell_back), the
+    /// time when the writer published the state, by the writer's clock; for a generation, the time
+    /// when it was published. `None` without a writer.
     pub fn written(&self) -> Option<SystemTime> {
         self.seen.written
     }
 
-    /// Whether the writer's commits followed too fast, so that this is only the sealed state.
+    /// Whether the reader shows only the sealed state, because the writer's commits followed each
+    /// other too fast.
     pub fn fell_back(&self) -> bool {
         self.seen.fell_back
     }
 
-    /// The number of acknowledged operations that this reader does not see: those since it was
-    /// opened or refreshed, and those it lacked then if it [fell back](Self::fell_back). Costs one
-    /// small read.
+    /// The number of acknowledged operations that this reader does not see: operations since the
+    /// reader was opened or refreshed, and operations that it lacked at that time if it [fell
+    /// back](Self::fell_back). Costs one small read.
     ///
-    /// For a generation, the number of operations in the newest generation that it lacks; 0 if that
-    /// cannot be read now.
+    /// For a generation, the number of operations in the newest generation that the reader lacks; 0
+    /// if the newest generation cannot be read now.
     pub fn behind(&self) -> u64 {
         let there = match self.follows {
             Follows::Store => mark::read(&*self.disk).sequence,
@@ -365,7 +371,7 @@ impl Reader {
 /// Reads the newest state. The memtables of `before` have the `known` frames of the journals.
 fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -> Result<Seen> {
     require_store(disk)?;
-    // A shared lock means that no writer is active, and that none starts: the catalog does not
+    // A shared lock means that no writer is active, and that no writer starts: the catalog does not
     // change.
     match Locks::try_take(&**disk, Lock::Shared)? {
         Ok(locks) => return alone(disk, before, &*locks.into_catalog()),
@@ -378,13 +384,13 @@ fn look(disk: &Arc<dyn Disk>, before: Option<&View>, known: [Option<Tail>; 2]) -
     match sight(disk, |published| show(disk, Files::Own, published, before))? {
         Sight::Alone(lock) => alone(disk, before, &*lock),
         Sight::Beside { written, taken: now } => {
-            // Its memtables are empty, so the next refresh cannot continue them.
+            // The memtables of a fallback are empty, so the next refresh cannot continue them.
             Ok(Seen { now, written: Some(written), fell_back: true, known: [None; 2] })
         }
     }
 }
 
-/// The state after the last writer, while there is no writer.
+/// The state that the last writer left, while there is no writer.
 fn alone(disk: &Arc<dyn Disk>, before: Option<&View>, _lock: &dyn LockGuard) -> Result<Seen> {
     let contents = Catalog::read_on(&**disk)?;
     open::require_finished(disk, &contents)?;
@@ -400,7 +406,8 @@ fn beside(
     let mut tries = Tries::new();
     let mut missed = None;
     loop {
-        // Before the catalog is read: the result is at least as new as this time.
+        // The time is taken before the catalog is read, so the result is at least as new as this
+        // time.
         let written = SystemTime::now();
         let Some(contents) = read_beside(&**disk, known, &mut tries)? else { return Ok(None) };
         if contents.settings.unfinished {
@@ -416,7 +423,7 @@ fn beside(
     }
 }
 
-/// The state of a catalog, with the files that it lists.
+/// The state of a catalog, with the files that the catalog lists.
 fn seen(
     disk: &Arc<dyn Disk>,
     before: Option<&View>,
@@ -428,19 +435,20 @@ fn seen(
     Ok(Seen { now: Snapshot::new(Arc::new(view), sequence), written, fell_back: false, known })
 }
 
-/// How a reader accesses a store.
+/// The way in which a reader accesses a store.
 pub(crate) enum Sight<T> {
-    /// No writer is active, and none starts while this lock is held.
+    /// No writer is active, and no writer starts while this lock is held.
     Alone(Box<dyn LockGuard>),
-    /// A writer is active; the time of its published state, and the result taken from it.
+    /// A writer is active. Contains the time of its published state, and the result taken from that
+    /// state.
     Beside { written: SystemTime, taken: T },
 }
 
-/// Checks whether a writer is active, and takes what is needed from its published state while the
+/// Checks whether a writer is active, and takes the needed data from its published state while the
 /// files still exist.
 ///
-/// A file is removed only if a newer `SNAPSHOT` does not list it. So if a file is missing, this
-/// tries again; it is damage if `SNAPSHOT` is unchanged.
+/// A file is removed only if a newer `SNAPSHOT` does not list it. So if a file is missing, the call
+/// tries again; a missing file is damage if `SNAPSHOT` is unchanged.
 pub(crate) fn sight<T>(
     disk: &Arc<dyn Disk>,
     take: impl Fn(&Published) -> Result<T>,
@@ -448,8 +456,8 @@ pub(crate) fn sight<T>(
     let since = Instant::now();
     let mut before: Option<Published> = None;
     loop {
-        // Tried again each time: the writer may have ended, and then nobody replaces `SNAPSHOT` any
-        // more.
+        // The lock is tried again each time: the writer may have ended, and then nobody replaces
+        // `SNAPSHOT` any more.
         let holder = match Locks::try_take(&**disk, Lock::Shared)? {
             Ok(locks) => return Ok(Sight::Alone(locks.into_catalog())),
             Err(holder) => holder,
@@ -488,7 +496,8 @@ fn show(
     published: &Published,
     before: Option<&View>,
 ) -> Result<Snapshot> {
-    // Segments of another store, which may have replaced this one, are not listed.
+    // Another store may have replaced the store of `before`. If so, the segments of `before` are
+    // not in the list and are not reused.
     let open = before.map_or(&[][..], |view| &view.segments);
     let rows = published.segments.iter();
     let segments = rows.map(|row| LiveSegment::open_row(disk, files, published.store, row, open));

@@ -1,7 +1,7 @@
 //! Sealing: turning a memtable into a segment.
 //!
-//! The file is first written durably, and then made live by one transaction of the catalog. Only a
-//! writer that would need a third memtable waits for this.
+//! The segment's file is first written durably, and then made live by one transaction of the
+//! catalog. Only a writer that would need a third memtable waits for the seal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +27,8 @@ use crate::segment::{self, Row, SealPage, Span, host_slot};
 use crate::sync::{Rank, RankedGuard, RankedMutex};
 
 impl Store {
-    /// Seals everything unsealed into segments, however little, and returns when that is done.
-    /// Costs writing them, and one commit for each; there are at most two.
+    /// Seals all unsealed operations into segments, however few, and returns when they are sealed.
+    /// Costs writing the segments, and one commit for each; there are at most two.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -50,7 +50,7 @@ impl Store {
     }
 }
 
-/// How long the sealing thread waits if merges are behind.
+/// The time for which the sealing thread waits if merges are behind.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// Seals memtables.
@@ -60,7 +60,7 @@ pub(crate) struct Sealer {
     admission: Arc<Admission>,
     committer: Arc<Committer>,
     publisher: Arc<Publisher>,
-    /// Held by one seal at a time.
+    /// The lock that one seal takes at a time.
     sealing: RankedMutex<()>,
 }
 
@@ -80,7 +80,7 @@ impl Sealer {
         }
     }
 
-    /// Seals everything unsealed, however little.
+    /// Seals all unsealed operations, however few.
     pub(crate) fn seal_all(&self) -> Result<()> {
         while self.admission.rotate_all()? {
             self.seal_waiting()?;
@@ -88,7 +88,7 @@ impl Sealer {
         Ok(())
     }
 
-    /// Seals the waiting memtable, if there is one, and returns it.
+    /// Seals the waiting memtable, if there is one, and returns that memtable.
     pub(crate) fn seal_waiting(&self) -> Result<Option<Arc<Memtable>>> {
         let _one = self.wait_idle();
         let Core { live, lifecycle, .. } = &*self.core;
@@ -101,7 +101,7 @@ impl Sealer {
         Ok(Some(waiting))
     }
 
-    /// Waits until no thread seals. The result excludes other seals while it is held.
+    /// Waits until no thread seals. The result excludes other seals while it exists.
     pub(crate) fn wait_idle(&self) -> RankedGuard<'_, ()> {
         self.sealing.lock()
     }
@@ -110,8 +110,8 @@ impl Sealer {
         let Core { catalog, segment_ids, live, .. } = &*self.core;
         let sequences = memtable.read().sequences;
         let sequences = sequences.or_bug("a memtable that waits to be sealed was written")?;
-        // With `OnFlush` operations may still wait in memory. All must be durable and visible
-        // before the memtable leaves the view: snapshots rely on it.
+        // With `OnFlush`, operations may still wait in memory. All operations must be durable and
+        // visible before the memtable leaves the view, because snapshots rely on this order.
         self.committer.commit(sequences.1, None)?;
         catalog.check_locks()?;
         let id = self.write(memtable, sequences)?;
@@ -119,8 +119,8 @@ impl Sealer {
         let listed = row(sealed.segment.frame());
         let has_all = (listed.first_sequence, listed.last_sequence) == sequences;
         ensure(has_all, "a segment has the operations of its memtable")?;
-        // One transaction adds the segment and drops its journal, so a crash leaves exactly one of
-        // the two.
+        // One transaction adds the segment and drops its journal, so after a crash there is exactly
+        // one of the two.
         catalog.seal(&listed, memtable.journal, segment_ids.next())?;
         live.change(|view| View {
             segments: view.segments.iter().cloned().chain([sealed]).collect(),
@@ -130,15 +130,17 @@ impl Sealer {
         self.publisher.publish(Vec::new())
     }
 
-    /// Writes a memtable with these operations as a segment, and returns its number.
+    /// Writes the operations `sequences` of a memtable as a segment, and returns the segment's
+    /// number.
     fn write(&self, memtable: &Memtable, sequences: (u64, u64)) -> Result<u64> {
         let Core { disk, options, segment_ids, live, .. } = &*self.core;
         let seed = live.view().seed;
         let stamp = segment_ids.stamp(&**disk);
-        // In memory, unless a memtable has very many pages.
+        // The sort is in memory, unless a memtable has very many pages.
         let memory_bytes = options.background_memory_bytes / 8;
         let mut file = segment::Sealer::new(disk, stamp, memory_bytes)?;
-        // Locks the live view, which ranks before a memtable. So it comes before `memtable.read`.
+        // The layout locks the live view, which ranks before a memtable. So it comes before
+        // `memtable.read`.
         let layout = new_segment::background_layout(&self.core);
         let view = self.core.live.view();
         let inner = memtable.read();
@@ -165,8 +167,8 @@ impl Sealer {
         Ok(stamp.id)
     }
 
-    /// Runs the sealing thread. It seals full and old memtables, and releases files that were kept
-    /// for readers.
+    /// Runs the sealing thread. The thread seals full and old memtables, and releases files that
+    /// were kept for readers.
     pub(crate) fn run(&self) {
         let Core { options, live, lifecycle, .. } = &*self.core;
         while lifecycle.check().is_ok() {
@@ -185,7 +187,7 @@ impl Sealer {
                 // Merges are behind; they notify waiting threads when they have caught up.
                 lifecycle.wait(|| Some(RETRY));
             }
-            // A failure has poisoned the store, and the next round ends.
+            // An error has poisoned the store, and the next round ends.
             if let Ok(Some(sealed)) = self.seal_waiting() {
                 self.admission.recycle(sealed);
             }

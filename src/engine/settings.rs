@@ -1,7 +1,7 @@
-//! Structures of settings: each setting can be read, has a default, and a method to set it.
+//! Structures of settings. Each setting can be read, has a default, and has a method that sets it.
 
 /// Declares settings: a structure of public fields with their defaults, and for each field a method
-/// of its name that sets it.
+/// with the name of the field that sets it.
 macro_rules! settings {
     (
         $(#[$of:meta])*

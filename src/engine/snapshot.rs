@@ -22,17 +22,18 @@ use crate::progress::{Progress, Stage};
 use crate::time::Time;
 use crate::url::check_url;
 
-/// State that a module above caches with a snapshot. Only that module knows its type.
+/// State that a higher module caches with a snapshot. Only the module that created the state uses
+/// its concrete type.
 pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 
-/// A consistent view of a store: every operation up to a sequence number, and none after it.
+/// A consistent view of a store: every operation up to a sequence number, and no later operation.
 ///
-/// Every query runs against a snapshot: the most common ones are its methods, all others are
-/// [values](crate#queries). [`Store::snapshot`](crate::Store::snapshot) and
+/// Every query runs against a snapshot: the most common queries are methods of the snapshot, all
+/// others are [values](crate#queries). [`Store::snapshot`](crate::Store::snapshot) and
 /// [`Reader::snapshot`](crate::Reader::snapshot) return snapshots.
 ///
 /// A snapshot is cheap to create and to clone. It does not change, whatever is observed, sealed,
-/// merged or forgotten later. The files that it needs stay until it is dropped.
+/// merged or forgotten later. The files that the snapshot needs stay until it is dropped.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -53,7 +54,8 @@ pub(crate) type Kept = Box<dyn Any + Send + Sync + UnwindSafe + RefUnwindSafe>;
 pub struct Snapshot {
     pub(crate) view: Arc<View>,
     pub(crate) sequence: u64,
-    /// The state that a module above caches with a snapshot and its clones. It is opaque here.
+    /// The state that a higher module caches with a snapshot and its clones, opaque to the
+    /// snapshot.
     kept: Arc<OnceLock<Kept>>,
 }
 
@@ -64,7 +66,7 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// The state of a view up to an operation.
+    /// Creates a snapshot of a view up to the operation `sequence`.
     pub(crate) fn new(view: Arc<View>, sequence: u64) -> Snapshot {
         Snapshot { view, sequence, kept: Arc::default() }
     }
@@ -74,7 +76,7 @@ impl Snapshot {
         &self.view
     }
 
-    /// The state cached with this snapshot and its clones; created the first time.
+    /// Returns the state cached with this snapshot and its clones. Calls `make` the first time.
     pub(crate) fn kept(&self, make: impl FnOnce() -> Result<Kept>) -> Result<&Kept> {
         if let Some(kept) = self.kept.get() {
             return Ok(kept);
@@ -83,7 +85,7 @@ impl Snapshot {
         Ok(self.kept.get_or_init(|| made))
     }
 
-    /// The number of the last operation in it.
+    /// The number of the last operation in the snapshot.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
@@ -93,19 +95,20 @@ impl Snapshot {
         &self.view.epochs
     }
 
-    /// The epoch that verdicts and their distances use: the newest that has not ended among those
+    /// The epoch that verdicts and their distances use: the newest epoch that has not ended and
     /// whose [role](crate::Role) detects changes.
     pub fn change_epoch(&self) -> Epoch {
         self.view.epochs.change()
     }
 
-    /// The epoch in which near-duplicates and copies are searched, unless a query sets another: the
-    /// newest that has not ended among those whose [role](crate::Role) finds near-duplicates.
+    /// The epoch in which near-duplicates and copies are searched, unless a query sets another
+    /// epoch: the newest epoch that has not ended and whose [role](crate::Role) finds
+    /// near-duplicates.
     pub fn near_epoch(&self) -> Epoch {
         self.view.epochs.near()
     }
 
-    /// Runs a public call. If it meets a bug, the store of this snapshot is poisoned.
+    /// Runs a public call. If the call meets a bug, the store of this snapshot is poisoned.
     #[inline]
     pub(crate) fn poison_on_bug<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
         self.view.poison.poison_on_bug(call())
@@ -135,7 +138,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.poison_on_bug(|| {
             let entries = self.view.entries(&self.lookup(url)?, self.sequence)?;
@@ -143,9 +146,9 @@ impl Snapshot {
         })
     }
 
-    /// Returns the visit whose content was in force at a time: the last content at or before it,
-    /// with its fingerprint of the newest epoch that detects changes. `None` if the page was
-    /// unknown then, or gone. Costs reading the page's record in each segment that has it.
+    /// Returns the visit whose content was in force at a time: the last content at or before the
+    /// time, with its fingerprint of the newest epoch that detects changes. `None` if the page was
+    /// unknown at the time, or gone. Costs reading the page's record in each segment that has it.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -163,7 +166,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.poison_on_bug(|| {
             let version = self.view.version_at(&self.lookup(url)?, self.sequence, time.into())?;
@@ -176,8 +179,8 @@ impl Snapshot {
     }
 
     /// Returns the current state of a page; `None` for an unknown page. Costs reading one record in
-    /// the newest segment that has it; or all records of the page, if a late visit was not sealed
-    /// yet.
+    /// the newest segment that has the page, or all records of the page if a late visit was not
+    /// sealed yet.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -193,7 +196,7 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn latest(&self, url: &str) -> Result<Option<Page>> {
         self.poison_on_bug(|| {
             let page = self.view.changing(&self.lookup(url)?, self.sequence)?;
@@ -202,9 +205,9 @@ impl Snapshot {
     }
 
     /// Reads the fingerprint tables of all segments into memory and checks them, so that later
-    /// searches wait neither for the disk nor for checksums. Costs reading them once; concurrent
-    /// searches do not wait. Without this call, every block is read and checked on first access.
-    /// Segments of up to 4 GiB that this process wrote are ready from the start.
+    /// searches wait neither for the disk nor for checksums. Costs reading the tables once;
+    /// concurrent searches do not wait. Without this call, every block is read and checked on first
+    /// access. Segments of up to 4 GiB that this process wrote are ready from the start.
     ///
     /// ```
     /// # use simkeep::{Options, Progress, Store};
@@ -218,7 +221,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] for the first damaged block, [`Error::Cancelled`] if the progress was.
+    /// [`Error::Corrupt`] for the first damaged block, [`Error::Cancelled`] if the progress was
+    /// cancelled.
     pub fn warm_up(&self, progress: &Progress) -> Result<()> {
         self.poison_on_bug(|| {
             self.view.poison.check_read()?;
@@ -238,7 +242,7 @@ impl Snapshot {
     /// The time of the last visit in the store, in milliseconds since 1970; `None` without visits.
     /// A forgotten visit counts until it is merged away.
     ///
-    /// Costs a look at each segment's numbers, and one pass over the data in memory.
+    /// Costs reading each segment's numbers, and one pass over the data in memory.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -264,17 +268,17 @@ impl Snapshot {
 
     /// The largest distance of near-duplicates in an epoch, in bits: the
     /// [advice](crate::fingerprint::Recipe::near_distance) of its recipe, unless the store was
-    /// opened with [another distance](crate::Options::near_distance). It is 3 if fingerprints are
-    /// made elsewhere, under a name without meaning to simkeep, or if the epoch does not exist.
-    /// Reads no file.
+    /// opened with [another distance](crate::Options::near_distance). The distance is 3 if
+    /// fingerprints are made elsewhere, under a name without meaning to simkeep, or if the epoch
+    /// does not exist. Reads no file.
     pub fn near_distance(&self, epoch: Epoch) -> u32 {
         self.view.epochs.near_distance(epoch, self.view.near_distance)
     }
 
     /// The [meaning](crate::fingerprint::Recipe::meaning) of a distance of fingerprints in an
-    /// epoch, by its recipe. It is that of [ready-made](crate::fingerprint::Meaning::ready_made)
-    /// fingerprints if they are made elsewhere, under a name without meaning to simkeep, or if the
-    /// epoch does not exist. Reads no file.
+    /// epoch, by its recipe. The meaning for [ready-made](crate::fingerprint::Meaning::ready_made)
+    /// fingerprints is returned if the fingerprints are made elsewhere, under a name without
+    /// meaning to simkeep, or if the epoch does not exist. Reads no file.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -291,15 +295,15 @@ impl Snapshot {
         self.view.epochs.meaning(Distance { bits: distance, epoch })
     }
 
-    /// The name of the file in the store's directory with an epoch's table of document frequencies.
-    /// `None` if the epoch has no table, or has ended. Reads no file.
+    /// The name of the file in the store's directory that has an epoch's table of document
+    /// frequencies. `None` if the epoch has no table, or has ended. Reads no file.
     pub fn table_file(&self, epoch: Epoch) -> Option<String> {
         let info = known(self.epochs(), epoch).filter(|info| has_table(info));
         info.map(|info| self.view.files.table(info).to_string())
     }
 }
 
-/// Folds entries in order: returns each visit with its verdict, and the resulting head of the page.
+/// Folds entries in order. Returns each visit with its verdict, and the resulting head of the page.
 #[expect(clippy::indexing_slicing, reason = "behind each entry there is a rest, if an empty one")]
 pub(crate) fn fold(entries: &[Entry], epochs: &Epochs) -> (History, Option<Head>) {
     let mut head: Option<Head> = None;

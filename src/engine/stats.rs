@@ -8,7 +8,7 @@ use crate::engine::totals::Totals;
 use crate::error::Result;
 use crate::page::{Entry, EpochInfo, Role, in_use};
 
-/// A counter of [`Stats`]: a number by name, for programs that report all of them.
+/// A counter of [`Stats`]: a number by name, for programs that report all counters.
 ///
 /// ```
 /// use simkeep::Stats;
@@ -19,22 +19,22 @@ use crate::page::{Entry, EpochInfo, Role, in_use};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Counter {
-    /// The name of its field.
+    /// The name of the counter's field.
     pub name: &'static str,
-    /// What it counts: the description of the field.
+    /// The description of the field, which says what the counter counts.
     pub what: &'static str,
-    /// Its value.
+    /// Returns the value of the counter.
     pub value: fn(&Stats) -> u64,
 }
 
-/// Declares a structure, and lists those of its fields that are `u64` as [`Counter`]s.
+/// Declares a structure, and lists its fields of type `u64` as [`Counter`]s.
 macro_rules! counted {
     ($(#[$about:meta])* pub struct $Name:ident { $($fields:tt)* }) => {
         $(#[$about])*
         pub struct $Name { $($fields)* }
 
         impl $Name {
-            /// All numbers, by their names.
+            /// All counters, each with its name.
             ///
             /// ```
             /// # use simkeep::{Options, Stats, Store};
@@ -94,9 +94,9 @@ counted! {
         pub visits: u64,
         /// The number of visits that are in no segment yet.
         pub unsealed_visits: u64,
-        /// Live segments, oldest first.
+        /// The live segments, the oldest first.
         pub segments: Vec<SegmentStats>,
-        /// Epochs, by number.
+        /// The epochs, by number.
         pub epochs: Vec<EpochInfo>,
         /// The number of visits since the newest epoch in use began.
         pub epoch_visits: u64,
@@ -110,8 +110,8 @@ counted! {
         pub catalog_bytes: u64,
         /// The number of the last acknowledged operation.
         pub sequence: u64,
-        /// The error of the last background merge, if it failed: the disk was full, or a segment is
-        /// damaged. The store tries again.
+        /// The error of the last background merge, if the merge failed because the disk was full or
+        /// a segment is damaged. The store tries again.
         pub merge_error: Option<String>,
     }
 }
@@ -133,15 +133,15 @@ counted! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SegmentStats {
-    /// Its number.
+    /// The number of the segment.
     pub id: u64,
-    /// Page records.
+    /// The number of page records.
     pub pages: u64,
-    /// Visits.
+    /// The number of visits.
     pub visits: u64,
-    /// Distinct fingerprints, counted once for each epoch.
+    /// The number of distinct fingerprints, counted once for each epoch.
     pub fingerprints: u64,
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub bytes: u64,
 }
 
@@ -174,7 +174,7 @@ impl Stats {
         }
         let Totals { pages, visits, .. } = Totals::of(snapshot)?;
         (stats.pages, stats.visits) = (pages, visits);
-        // There may be fewer visits than when it began, because some were forgotten.
+        // There may be fewer visits than when the epoch began, because some were forgotten.
         let since = |info: &EpochInfo| stats.visits.saturating_sub(info.begun);
         let in_use =
             || Role::USES.into_iter().filter_map(|is_for| in_use(snapshot.epochs(), is_for));

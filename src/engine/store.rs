@@ -18,7 +18,8 @@ use crate::sync::{Rank, RankedMutex, thread};
 use crate::time::Time;
 
 impl Store {
-    /// Waits until no seal and no merge is due. Without background work, it does them itself.
+    /// Waits until no seal and no merge is due. Without background work, does the seals and merges
+    /// itself.
     ///
     /// # Errors
     ///
@@ -38,9 +39,9 @@ impl Store {
 /// The store belongs to the process that opened it. In a forked process, every write returns
 /// [`Error::Forked`] before anything is written, and dropping the store only closes its files; the
 /// lock stays with the first process. Reads still return the state at the fork, unless another
-/// thread was just writing: then they return [`Error::Forked`], too. A process forked by the source
-/// of a [`load`](Store::load) must exit or run another program, because the threads of the load are
-/// missing there.
+/// thread was just writing: in this case reads return [`Error::Forked`], too. A process forked by
+/// the source of a [`load`](Store::load) must exit or run another program, because the threads of
+/// the load do not exist in it.
 ///
 /// ```
 /// use simkeep::{Observation, Options, Store, Time, Verdict, fingerprint};
@@ -105,16 +106,17 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::NotAStore`], [`Error::Unfinished`], [`Error::Version`], [`Error::Io`].
-    /// [`Error::Locked`] if another process has it open for writing (after 5 s, so that a process
-    /// that is shutting down can finish), or if this process has (at once). [`Error::Corrupt`] also
-    /// if a file belongs to another store or the catalog is older than `SNAPSHOT`.
+    /// [`Error::Locked`] if another process has the store open for writing (after 5 s, so that a
+    /// process that is shutting down can finish), or if this process has it open (at once).
+    /// [`Error::Corrupt`] also if a file belongs to another store or the catalog is older than
+    /// `SNAPSHOT`.
     pub fn open(at: impl Into<Location>, options: Options) -> Result<Store> {
         open::open(at.into().disk(None), options).and_then(Self::start)
     }
 
     /// Creates a store in a new or empty directory, or in place of an
-    /// [unfinished](Error::Unfinished) one, and opens it. The store is created completely or not at
-    /// all. Costs a few syncs.
+    /// [unfinished](Error::Unfinished) store, and opens it. The store is created completely or not
+    /// at all. Costs a few syncs.
     ///
     /// ```
     /// # use simkeep::{Options, Store};
@@ -122,7 +124,7 @@ impl Store {
     /// # let dir = tempfile::tempdir().unwrap();
     /// # let path = dir.path().join("crawl.simkeep");
     /// let store = Store::create(&path, Options::default().near_limit(100))?;
-    /// assert!(Store::create(&path, Options::default()).is_err()); // it exists
+    /// assert!(Store::create(&path, Options::default()).is_err()); // the store exists
     /// # Ok(())
     /// # }
     /// ```
@@ -137,7 +139,7 @@ impl Store {
         open::open(disk, options).and_then(Self::start)
     }
 
-    /// Opens the store, or creates it if there is none.
+    /// Opens the store, or creates it if it does not exist.
     ///
     /// ```
     /// # use simkeep::{Options, Store};
@@ -154,7 +156,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Store::open) and [`create`](Store::create).
+    /// The errors of [`open`](Store::open) and [`create`](Store::create).
     pub fn open_or_create(at: impl Into<Location>, options: Options) -> Result<Store> {
         let at = at.into();
         match Self::open(at.clone(), options.clone()) {
@@ -162,13 +164,13 @@ impl Store {
             opened => return opened,
         }
         match Self::create(at.clone(), options.clone()) {
-            // Another process was faster.
+            // Another process created the store first.
             Err(Error::StoreExists { .. }) => Self::open(at, options),
             made => made,
         }
     }
 
-    /// Creates a store that is unfinished until something is loaded into it.
+    /// Creates a store that is unfinished until a load completes.
     pub(crate) fn begin(
         disk: &Arc<dyn Disk>,
         options: Options,
@@ -177,10 +179,10 @@ impl Store {
         open::begin(disk, options, epochs).and_then(Self::start)
     }
 
-    /// Removes a store that was created but never loaded. If the commit failed, it may be finished
-    /// nevertheless: opening it will show.
+    /// Removes a store that was created but never loaded. If the commit failed, the store may be
+    /// finished nevertheless, which shows when it is opened.
     pub(crate) fn abandon(&self) {
-        // In a forked process it belongs to the parent.
+        // In a forked process the store belongs to the parent.
         let Ok(db) = self.db() else { return };
         if db.core.is_in_place() {
             open::unmake(&db.core.disk);
@@ -205,8 +207,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes everything durable, stops background work and releases the lock. Afterwards, calls
-    /// through other handles fail with [`Error::Closed`], except reads.
+    /// Makes everything durable, stops background work and releases the lock. After this call,
+    /// calls through other handles fail with [`Error::Closed`], except reads.
     ///
     /// # Errors
     ///
@@ -226,14 +228,14 @@ impl Store {
         Ok(&self.handle.db)
     }
 
-    /// Runs a public call. If it meets a bug, the store is poisoned.
+    /// Runs a public call. If the call meets a bug, the store is poisoned.
     pub(crate) fn call<T>(&self, call: impl FnOnce(&Db) -> Result<T>) -> Result<T> {
         let db = self.db()?;
         db.core.lifecycle.poison_on_bug(call(db))
     }
 
-    /// Runs a public call that changes the store and runs no code of the caller. If it panics, the
-    /// store is poisoned as well.
+    /// Runs a public call that changes the store and runs no code of the caller. If the call meets
+    /// a bug or panics, the store is poisoned.
     #[track_caller]
     pub(crate) fn change<T>(&self, change: impl FnOnce(&Db) -> Result<T>) -> Result<T> {
         let db = self.db()?;
@@ -241,7 +243,8 @@ impl Store {
         db.core.lifecycle.poison_on_bug(change(db))
     }
 
-    /// Returns a consistent view of everything acknowledged so far. Every query runs against one.
+    /// Returns a consistent view of everything acknowledged so far. Every query runs against such a
+    /// snapshot.
     ///
     /// Costs two short locks, which no thread holds while it reads or writes files.
     ///
@@ -282,7 +285,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn history(&self, url: &str) -> Result<History> {
         self.snapshot().history(url)
     }
@@ -308,13 +311,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], or [`Error::Corrupt`] if the data it reads is damaged.
+    /// [`Error::Url`], or [`Error::Corrupt`] if the data to read is damaged.
     pub fn as_of(&self, url: &str, time: impl Into<Time>) -> Result<Option<Visit>> {
         self.snapshot().as_of(url, time)
     }
 
-    /// The current epoch for verdicts: [`Snapshot::change_epoch`] on a current snapshot. Unless
-    /// another epoch has a role of its own, observations belong to it.
+    /// The current epoch for verdicts: [`Snapshot::change_epoch`] on a current snapshot.
+    /// Observations belong to this epoch, unless another epoch has a role of its own.
     pub fn change_epoch(&self) -> Epoch {
         self.live().view().epochs.change()
     }
@@ -338,14 +341,15 @@ impl Store {
 }
 
 impl Handle {
-    /// Starts a background thread. If it panics, the store is poisoned.
+    /// Starts a background thread. If the thread panics, the store is poisoned.
     fn spawn(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<()> {
         let core = Arc::clone(&self.db.core);
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
             let on_panic = OnPanic::new(&core.lifecycle);
             run();
             drop(on_panic);
-            // Otherwise a thread that waits for its work would wait forever.
+            // The background thread has ended. Without this notification, a thread that waits for
+            // its work would wait forever.
             core.lifecycle.notify();
         });
         let thread = thread.map_err(|e| Error::io("start a thread for", name, e))?;
@@ -372,9 +376,9 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         if self.db.core.lifecycle.check_process().is_err() {
-            // There are no threads to wait for, or to detach.
+            // In a forked process there are no threads to wait for, or to detach.
             std::mem::forget(std::mem::take(self.threads.get_mut()));
-            // Its files belong to the other process, which has them open.
+            // The files belong to the other process, which has them open.
             return self.db.core.catalog.abandon();
         }
         // A failure cannot be reported here; call `close` to see it.

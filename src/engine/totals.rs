@@ -9,13 +9,13 @@ use crate::layout::Delta;
 /// The totals of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Totals {
-    /// Pages with a visit.
+    /// The number of pages with a visit.
     pub(crate) pages: u64,
-    /// Those visits.
+    /// The number of visits to these pages.
     pub(crate) visits: u64,
-    /// Pages with content in force.
+    /// The number of pages with content in force.
     pub(crate) in_force: u64,
-    /// Pages that are gone.
+    /// The number of pages that are gone.
     pub(crate) gone: u64,
 }
 
@@ -24,7 +24,7 @@ impl Totals {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the segments and the journal remove more than there was.
+    /// [`Error::Corrupt`] if the segments and the journal remove more than they add.
     pub(crate) fn of(snapshot: &Snapshot) -> Result<Totals> {
         let mut sum = Some(Delta::default());
         for component in snapshot.view.components() {
@@ -35,7 +35,7 @@ impl Totals {
         sum.and_then(Totals::from_delta).ok_or_else(|| Error::corrupt("segments", 0, what))
     }
 
-    /// Converts the sum of all changes; `None` if it is impossible.
+    /// Converts the sum of all changes; `None` if the sum is impossible.
     pub(crate) fn from_delta(sum: Delta) -> Option<Totals> {
         let Delta { pages, visits, in_force, gone } = sum;
         let counted = Totals {

@@ -22,22 +22,22 @@ use crate::page::{Changes, Content, Entry, InForce, InForceVisit, PageHistory, V
 use crate::segment::{PartOfPage, page_across};
 use crate::time::Time;
 
-/// The live components at one moment. A view never changes: a new one replaces it.
+/// The live components at one moment. A view never changes: a new view replaces it.
 #[derive(Debug, Clone)]
 pub(crate) struct View {
-    /// Seed of the URL hash.
+    /// The seed of the URL hash.
     pub(crate) seed: u64,
-    /// Oldest first.
+    /// The live segments, the oldest first.
     pub(crate) segments: Arc<[Arc<LiveSegment>]>,
     pub(crate) memtables: Memtables,
     pub(crate) epochs: Arc<Epochs>,
-    /// The distance of near pages, unless each epoch determines it.
+    /// The distance of near pages; `None` if each epoch determines it.
     pub(crate) near_distance: Option<u32>,
     /// The disk of the store.
     pub(crate) disk: Arc<dyn Disk>,
-    /// The naming scheme of the files there.
+    /// The naming scheme of the files on the disk.
     pub(crate) files: Files,
-    /// Whether a bug was met, in this or another view of the store.
+    /// The state that records a bug met in this or another view of the store.
     pub(crate) poison: Arc<Poison>,
     /// The metrics to notify.
     pub(crate) metrics: Metrics,
@@ -45,14 +45,14 @@ pub(crate) struct View {
 
 /// The version of a page that was in force at some time.
 pub(crate) struct VersionAt {
-    /// The last visit that saw it by then.
+    /// The last visit up to that time that saw the version.
     pub(crate) visit: Visit,
     /// The content, with each of its valid fingerprints.
     pub(crate) contents: InForce,
 }
 
 impl View {
-    /// Checks that this may be read.
+    /// Checks that the view may be read.
     ///
     /// # Errors
     ///
@@ -70,11 +70,11 @@ impl View {
         tables.map(|tables| u64::from(tables.tables.len())).sum()
     }
 
-    /// The position of segments with these numbers, which are neighbours.
+    /// The position of the segments with the numbers `ids`, which are neighbours.
     pub(crate) fn place_of(&self, ids: &[u64]) -> Result<usize, Bug> {
         let of = |live: &Arc<LiveSegment>| live.segment.id();
-        // Searched by number: seals and other merges may have changed the list since the inputs
-        // were chosen.
+        // The segments are searched by number: seals and other merges may have changed the list
+        // since the inputs were chosen.
         let from = self.segments.iter().position(|live| ids.first() == Some(&of(live)));
         let from = from.or_bug("what is merged is live")?;
         let there = self.segments.iter().skip(from).take(ids.len()).map(of);
@@ -98,7 +98,7 @@ impl View {
         memtables.chain(segments.map(|(number, live)| Component::Segment(number, live)))
     }
 
-    /// The components that are newer than the given one, the oldest of them first.
+    /// The components that are newer than the component `id`, the oldest of them first.
     #[inline]
     pub(crate) fn newer_than(&self, id: ComponentId) -> impl Iterator<Item = Component<'_>> {
         let from = match id {
@@ -138,7 +138,7 @@ impl View {
         Ok(known)
     }
 
-    /// Adds the data about a page in the memtables. Returns whether that completes it, so that
+    /// Adds the data about a page in the memtables. Returns whether the data is complete, so that
     /// segments need not be read.
     pub(crate) fn take_in_memory(&self, lookup: &Lookup<'_>, known: &mut Known) -> Result<bool> {
         let memtables = self.memtables.with_ids().rev();
@@ -148,10 +148,10 @@ impl View {
     }
 
     /// Looks up many pages in the segments, in order of their hashes, which is the order of each
-    /// segment's filter and index. Passes on the index in `lookups` of each page with a record that
-    /// is not forgotten.
+    /// segment's filter and index. Passes to `found` the index in `lookups` of each page with a
+    /// record that is not forgotten.
     ///
-    /// It takes the steps of [`page_across`] for all pages at once, segment by segment.
+    /// This function takes the steps of [`page_across`] for all pages at once, segment by segment.
     #[expect(
         clippy::indexing_slicing,
         reason = "places are those of the lookups, and what is found is of what is wanted"
@@ -166,8 +166,8 @@ impl View {
         order.sort_unstable();
         for (number, live) in self.numbered().rev() {
             let wanted = order.iter().map(|&(hash, place)| (hash, lookups[place].url));
-            // A segment that has a record of a page has its head, too. So older ones are searched
-            // only for the rest.
+            // A segment that has a record of a page has the page's head, too. So older segments are
+            // searched only for the remaining pages.
             let mut answered = vec![false; order.len()];
             for (at, page) in live.segment.find_many(wanted)? {
                 let location =
@@ -180,16 +180,16 @@ impl View {
             let mut answered = answered.into_iter();
             order.retain(|&(_, place)| {
                 let rest = PageIn::Segment { number, live, page: None };
-                // `retain` visits the pages in their order, so `answered` goes along. A page under
-                // a prefix that this segment forgot is not searched in older ones.
+                // `retain` visits the pages in their order, which is also the order of `answered`.
+                // A page under a prefix that this segment forgot is not searched in older segments.
                 answered.next() == Some(false) && !rest.buries(|| lookups[place].key())
             });
         }
         Ok(())
     }
 
-    /// Passes on the data about a page in each component, the newest first, back to where it was
-    /// forgotten. `take` breaks when it has enough.
+    /// Passes the data about a page in each component to `take`, the newest component first, back
+    /// to the component that forgot the page. `take` breaks when it has enough data.
     pub(crate) fn each_part(
         &self,
         lookup: &Lookup<'_>,
@@ -200,8 +200,8 @@ impl View {
         page_across(|| lookup.key(), pages, take).map(drop)
     }
 
-    /// Returns a page with its change statistics; `None` if it is unknown. If a late visit was not
-    /// sealed yet, this reads all data about the page.
+    /// Returns a page with its change statistics; `None` if the page is unknown. If a late visit
+    /// was not sealed yet, reads all data about the page.
     pub(crate) fn changing(&self, lookup: &Lookup<'_>, sequence: u64) -> Result<Option<Changing>> {
         let parts = || self.components().map(|component| component.page(lookup, sequence));
         changing_across(|| lookup.key(), parts, &self.epochs)
@@ -215,7 +215,7 @@ impl View {
         sequence: u64,
     ) -> Result<Option<Changing>> {
         let newest = self.component(location.component)?;
-        // The newest record is at this location, so newer components have none.
+        // The newest record is at this location, so newer components have no record of the page.
         let older = || self.components().filter(|older| older.id() < location.component);
         let parts = || {
             let older = older().map(|component| component.page(lookup, sequence));
@@ -238,8 +238,8 @@ impl View {
         }
     }
 
-    /// The change statistics of a page in a memtable, if they are known without reading its
-    /// history.
+    /// The change statistics of a page in a memtable, if the statistics are known without reading
+    /// the page's history.
     pub(crate) fn changes_in_memory(&self, location: PageLocation) -> Result<Option<Changes>, Bug> {
         let Component::Memtable(_, memtable) = self.component(location.component)? else {
             return Ok(None);
@@ -251,7 +251,7 @@ impl View {
     pub(crate) fn sealed_entries(&self, lookup: &Lookup<'_>) -> Result<Vec<Entry>> {
         let segments = self.numbered().rev();
         let segments = segments.map(|(number, live)| Component::Segment(number, live));
-        // Everything in a segment is acknowledged, so no sequence number limits it.
+        // All data in a segment is acknowledged, so no sequence number limits it.
         entries_across(|| lookup.key(), segments.map(|segment| segment.page(lookup, u64::MAX)))
     }
 
@@ -261,8 +261,8 @@ impl View {
         entries_across(|| lookup.key(), pages)
     }
 
-    /// When a page was first seen, or restated, with a content of a version. Costs reading the data
-    /// about the page in each component until then.
+    /// The time when a page was first seen, or restated, with a content of a version. Costs reading
+    /// the data about the page in each component up to that time.
     pub(crate) fn first_seen(
         &self,
         lookup: &Lookup<'_>,
@@ -271,8 +271,8 @@ impl View {
     ) -> Result<Option<Time>> {
         let mut first = None::<Time>;
         self.each_part(lookup, sequence, |page| {
-            // Visits may come late, so a newer component can have the earlier time: all of them are
-            // read.
+            // Visits may come late, so a newer component can have the earlier time. So all
+            // components are read.
             first = first.into_iter().chain(page.first_seen(version)?).min();
             Ok(ControlFlow::Continue(()))
         })?;
@@ -289,7 +289,8 @@ impl View {
         Ok(all)
     }
 
-    /// The number of visits of a page at or after a time, and the time of its first visit of all.
+    /// The number of visits of a page at or after a time, and the time of the page's first visit of
+    /// all.
     pub(crate) fn visits_since(
         &self,
         lookup: &Lookup<'_>,
@@ -299,8 +300,8 @@ impl View {
         let (mut count, mut first) = (0, None::<Time>);
         self.each_part(lookup, sequence, |page| {
             count += page.visits_since(time)?.len() as u64;
-            // A head counts visits of older components too. The minimum of all is the same, and no
-            // history is read.
+            // A head includes the visits of older components. The minimum over all heads is the
+            // time of the first visit, and no history is read.
             let earliest = page.head()?.map(|head| head.first);
             first = first.into_iter().chain(earliest).min();
             Ok(ControlFlow::Continue(()))
@@ -324,12 +325,12 @@ impl View {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(found.visit().map(|visit| {
-            // All entries of one time and digest are one version, with one valid fingerprint per
+            // All entries with one time and digest are one version, with one valid fingerprint per
             // epoch.
             let of = |entry: &Entry| (entry.time(), entry.digest());
             contents.retain(|(e, _)| of(e) == (visit.time, visit.seen.digest()));
-            // In the order of a head: within an epoch a restatement comes first, then the greatest
-            // fingerprint.
+            // The contents are in the order of a head: within an epoch a restatement comes first,
+            // then the greatest fingerprint.
             let ranked =
                 |(e, c): &(Entry, Content)| Reverse((c.epoch, e.is_restated(), c.fingerprint));
             sort_few_by_key(&mut contents, ranked);
@@ -341,13 +342,14 @@ impl View {
         }))
     }
 
-    /// Whether all newer components are empty.
+    /// Whether all components newer than `id` are empty.
     pub(crate) fn is_newest(&self, id: ComponentId) -> bool {
         self.newer_than(id).all(Component::is_untouched)
     }
 
-    /// Whether a newer component has the page or forgot it, so that the data in this component is
-    /// not in force. Any of them may, so they are read in the faster order.
+    /// Whether a newer component has the page or forgot it, so that the data in the component `id`
+    /// is not in force. Any newer component may supersede the data, so they are read in the faster
+    /// order.
     pub(crate) fn superseded(
         &self,
         lookup: &Lookup<'_>,
@@ -357,24 +359,25 @@ impl View {
         if id == ComponentId::Active {
             return Ok(false);
         }
-        // All filters are prefetched before the first one is read: one wait for memory serves all
-        // segments.
+        // All filters are prefetched before the first filter is read, so one wait for memory serves
+        // all segments.
         self.newer_than(id).for_each(|component| component.prefetch(lookup.hash));
-        // A record in any newer component supersedes, whether or not it ends the page. So any order
-        // works.
+        // A record in any newer component supersedes the data, whether or not the record ends the
+        // page. So any order works.
         let newer = self.newer_than(id).map(|component| component.page(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Break(())))?;
         Ok(end.is_some())
     }
 
-    /// Whether a newer component forgot everything that this component ever saw of the page.
+    /// Whether a newer component forgot all data of the page that the component `id` has.
     pub(crate) fn forgotten(
         &self,
         lookup: &Lookup<'_>,
         sequence: u64,
         id: ComponentId,
     ) -> Result<bool> {
-        // Here a record alone is not enough: only one that ends the page, or a tombstone.
+        // A record by itself is not enough here: only a record that ends the page, or a tombstone,
+        // counts.
         let newer = self.newer_than(id).map(|component| component.reset(lookup, sequence));
         let end = page_across(|| lookup.key(), newer, |_| Ok(ControlFlow::Continue(())))?;
         Ok(end.is_some())

@@ -49,13 +49,13 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Io`], [`Error::Corrupt`] or [`Error::Poisoned`]. [`Error::Cancelled`] if the
-    /// progress was: segments merged until then stay merged, which changes no query's result.
+    /// progress was cancelled: segments merged before stay merged, which changes no query's result.
     pub fn merge(&self, progress: &Progress) -> Result<Merged> {
         self.change(|db| db.compactor.merge_all(progress, &|| false))
     }
 }
 
-/// The most segments to merge at once: each may take a scratch file.
+/// The maximum number of segments to merge at once: each may take a scratch file.
 const MERGED_MAX: usize = 128;
 
 /// The time until the merging thread retries a failed merge.
@@ -66,13 +66,13 @@ const RETRY: Duration = Duration::from_secs(10);
 pub(crate) struct Compactor {
     core: Arc<Core>,
     publisher: Arc<Publisher>,
-    /// Held by one merge at a time, and by a purge from beginning to end.
+    /// The lock that one merge takes at a time, and that a purge takes from beginning to end.
     merging: RankedMutex<()>,
     /// The error of the last background merge, if it failed.
     error: RankedMutex<Option<Error>>,
 }
 
-/// The data that a merge drops in addition to what its inputs say.
+/// The data that a merge drops in addition to the data that its inputs hide.
 pub(crate) struct Purge<'a> {
     /// Tombstones that no longer hide anything, by their sequence numbers.
     pub(crate) done: &'a [u64],
@@ -104,7 +104,7 @@ impl Compactor {
         Ok(merging)
     }
 
-    /// Waits until no thread merges. The result excludes other merges while it is held.
+    /// Waits until no thread merges. The result excludes other merges while it exists.
     pub(crate) fn wait_idle(&self) -> Merging<'_> {
         Merging { compactor: self, _one: self.merging.lock() }
     }
@@ -134,7 +134,8 @@ impl Compactor {
             && policy::is_behind(&statistics(&self.core.live.view()), fanout)
     }
 
-    /// Whether a merge of everything would save much space, and has space for its output.
+    /// Whether a merge of all segments would save much space, and the disk has space for the
+    /// merge's output.
     fn is_wasteful(&self) -> bool {
         let view = self.core.live.view();
         // If the free space is unknown, no merge is tried.
@@ -147,11 +148,12 @@ impl Compactor {
         sealing.is_none() && active.is_untouched()
     }
 
-    /// Merges what is due. Returns whether there was anything to merge.
+    /// Merges the segments that are due. Returns whether any segments were due.
     pub(crate) fn merge_due(&self) -> Result<bool> {
         let merging = self.begin()?;
         let Some(mut inputs) = self.due() else { return Ok(false) };
-        // The oldest of the run, so the inputs stay neighbours. The others become due again.
+        // The oldest segments of the run are merged, so the inputs stay neighbours. The other
+        // segments become due again.
         inputs.truncate(MERGED_MAX);
         merging.merge(&inputs, &Purge::NOTHING, &|_| ControlFlow::Continue(()))?;
         Ok(true)
@@ -175,8 +177,8 @@ impl Compactor {
                 all.inputs += merged.inputs;
                 all.bytes += merged.bytes;
             }
-            // With more than 128 segments, the first round makes some large ones, and the next
-            // round one of these.
+            // With more than 128 segments, the first round merges them into some large segments,
+            // and the next round merges these into one.
             if whole {
                 progress.finish();
                 return Ok(all);
@@ -184,7 +186,7 @@ impl Compactor {
         }
     }
 
-    /// Whether a merge of these segments has any effect.
+    /// Whether a merge of the segments `inputs` has any effect.
     fn gains(&self, inputs: &[Arc<LiveSegment>]) -> bool {
         match inputs {
             [only] => self.core.live.view().ended_fingerprints(only) > 0,
@@ -212,13 +214,14 @@ impl Compactor {
         if has_space()? {
             return Ok(true);
         }
-        // The inputs of earlier merges may still be kept for readers.
+        // The inputs of earlier merges may still exist for readers.
         self.publisher.release_all();
         has_space()
     }
 
-    /// Runs the merging thread. It merges what is due. After an idle period it merges everything,
-    /// if that saves much space, but stops when another merge becomes due that would have to wait.
+    /// Runs the merging thread, which merges segments that are due. After an idle period the thread
+    /// merges all segments, if this merge saves much space. It stops when another merge becomes due
+    /// that would have to wait.
     pub(crate) fn run(&self) {
         let Core { options, live, lifecycle, .. } = &*self.core;
         let newest = || live.view().segments.last().map(|live| live.segment.id());
@@ -251,7 +254,7 @@ impl Compactor {
             *self.error.lock() = merged.as_ref().err().cloned();
             if merged.is_err() {
                 // The disk is full, or an input cannot be read. Writers must not wait for this
-                // merge, so they check `is_behind` again, which now sees the error.
+                // merge, so they check `is_behind` again, which now finds the error.
                 lifecycle.notify();
                 lifecycle.wait(|| Some(RETRY));
             }
@@ -267,7 +270,7 @@ fn statistics(view: &View) -> Vec<Statistics> {
 }
 
 impl Merging<'_> {
-    /// Replaces neighbouring segments by one.
+    /// Replaces neighbouring segments by one segment.
     pub(crate) fn merge(
         &self,
         inputs: &[Arc<LiveSegment>],
@@ -281,8 +284,8 @@ impl Merging<'_> {
         }
         let timing = core.metrics.begin(Work::Merge);
         let merged = self.try_merge(inputs, purge, step).map_err(|e| match e {
-            // Nothing was lost and nothing is uncertain: the inputs are unchanged. The same holds
-            // if the output would be too large for one segment.
+            // Nothing was lost and nothing is uncertain, because the inputs are unchanged. Nothing
+            // was lost either if the output would be too large for one segment.
             Error::Corrupt(_) | Error::Limit { .. } | Error::Cancelled => e,
             e if e.is_full() => e,
             e => core.poison(e),
@@ -302,7 +305,7 @@ impl Merging<'_> {
         let segments: Vec<Arc<Segment>> = inputs.iter().map(|l| Arc::clone(&l.segment)).collect();
         let old: Vec<u64> = segments.iter().map(|s| s.id()).collect();
         let (from, ended) = {
-            // Keep the view no longer than this: it holds the memory of its memtables.
+            // The view must be dropped soon, because it keeps the memory of its memtables.
             let view = core.live.view();
             let ended = view.epochs.iter().filter(|info| info.ended);
             let ended: Vec<u32> = ended.map(|info| info.epoch.0).collect();
@@ -324,21 +327,22 @@ impl Merging<'_> {
         let Some(bytes) = merge(&core.disk, stamp, &mergeable)? else {
             return Err(if closing() { Error::Closed } else { Error::Cancelled });
         };
-        // Before the commit: if the file cannot be read back, the inputs stay live.
+        // The segment is opened before the commit, so the inputs stay live if the file cannot be
+        // read back.
         let merged = new_segment::open(core, stamp.id)?;
         let listed = row(merged.segment.frame());
         let replaced = core.catalog.replace(&old, &listed, core.segment_ids.next());
         replaced.map_err(|e| core.poison(e))?;
-        // `from` is still valid: seals and loads only append segments, and only merges remove any,
-        // one at a time.
+        // `from` is still valid: seals and loads only append segments, only merges remove segments,
+        // and one merge runs at a time.
         core.live.change(|view| {
             let mut kept = view.segments.to_vec();
             kept.splice(from..from + old.len(), [merged]);
             View { segments: kept.into(), ..view.clone() }
         });
         let merged = Merged { inputs: segments.len(), bytes };
-        // After the commit. A crash in between leaves files that no list names, and the next open
-        // removes them.
+        // Publishing must come after the commit. A crash between the two leaves files that no list
+        // names, and the next open removes these files.
         publisher.publish(segments)?;
         Ok(merged)
     }

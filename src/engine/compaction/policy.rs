@@ -1,25 +1,25 @@
 //! The compaction policy: which segments are merged, and when. The [`Compactor`](super::Compactor)
 //! does the work.
 //!
-//! Segments are in order of age. A sealed segment has tier 0; a merged one has the tier above its
-//! inputs. Neighbours of one tier are merged when there are as many as the fan-out. So each
+//! Segments are in order of age. A sealed segment has tier 0; a merged segment has the tier above
+//! its inputs. Neighbours of one tier are merged when their number reaches the fan-out. So each
 //! operation is rewritten once per tier, and there are few segments.
 
 use std::ops::Range;
 
 use crate::layout::{Numbers, PAGES_MAX};
 
-/// The number of due merges, in fan-outs, above which a full memtable waits.
+/// The number of due segments, in multiples of the fan-out, from which a full memtable must wait.
 const BACKLOG: usize = 4;
 
 /// The properties of a segment that the policy uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Statistics {
     pub(crate) tier: u64,
-    /// Page records.
+    /// The number of page records.
     pub(crate) pages: u64,
     pub(crate) visits: u64,
-    /// The change of the store's pages and visits.
+    /// The changes of the store's numbers of pages and visits.
     pub(crate) page_delta: i64,
     pub(crate) visit_delta: i64,
     pub(crate) fingerprints: u64,
@@ -35,11 +35,11 @@ impl Statistics {
     }
 }
 
-/// The neighbours that are due for a merge: the newest run of one tier that is at least as long as
-/// the fan-out, and that fits into one segment.
+/// The neighbours that are due for a merge: the newest run of segments of one tier that is at least
+/// as long as the fan-out, and that fits into one segment.
 pub(crate) fn due(segments: &[Statistics], fanout: usize) -> Option<Range<usize>> {
     let mut end = segments.len();
-    // The newest run first: it is usually of the lowest tier, so its merge costs the least.
+    // The newest run comes first: it is usually of the lowest tier, so its merge costs the least.
     for run in segments.chunk_by(|a, b| a.tier == b.tier).rev() {
         let start = end - run.len();
         if run.len() >= fanout && run.iter().map(|s| s.pages).sum::<u64>() < PAGES_MAX {
@@ -55,16 +55,17 @@ pub(crate) fn is_behind(segments: &[Statistics], fanout: usize) -> bool {
     due(segments, fanout).is_some_and(|due| due.len() >= fanout.saturating_mul(BACKLOG))
 }
 
-/// Whether the segments would take much less space as one, and can become one. A merge drops
-/// records of pages that newer segments also have, forgotten data, and the fingerprint tables of
-/// ended epochs.
+/// Whether the segments would take much less space as one segment, and can become one. A merge
+/// drops records of pages that newer segments also have, forgotten data, and the fingerprint tables
+/// of ended epochs.
 pub(crate) fn is_wasteful(segments: &[Statistics]) -> bool {
     let sum = |of: fn(&Statistics) -> u64| segments.iter().map(of).sum::<u64>();
     // Segments that remove more than they add are worth a merge.
     let left = |of: fn(&Statistics) -> i64| {
         u64::try_from(segments.iter().map(of).sum::<i64>()).unwrap_or(0)
     };
-    // Promise C8: at rest a store takes at most 1.3 times what a full merge would take. In integers.
+    // Promise C8: at rest a store takes at most 1.3 times the space that it would take after a full
+    // merge. The comparison uses integers.
     let is_much = |all: u64, left: u64| all.saturating_mul(10) > left.saturating_mul(13);
     let (records, fingerprints) = (sum(|s| s.pages), sum(|s| s.fingerprints));
     let is_spread = segments.len() > 1
@@ -74,11 +75,11 @@ pub(crate) fn is_wasteful(segments: &[Statistics]) -> bool {
     (is_spread || is_much(fingerprints, searched)) && records < PAGES_MAX
 }
 
-/// The tier of a loaded segment with this many visits: the number of merges after which sealed
-/// memtables would have become such a segment.
+/// The tier of a loaded segment with `visits` visits: the number of merges after which sealed
+/// memtables would have become a segment of this size.
 pub(crate) fn tier(visits: u64, memtable_observations: usize, fanout: usize) -> u64 {
     let memtables = visits / memtable_observations as u64;
-    // Less than one memtable has the lowest tier, like one.
+    // Fewer visits than one memtable have the lowest tier, as one memtable has.
     memtables.max(1).ilog(fanout as u64).into()
 }
 
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_operation_is_written_once_per_tier() {
-        // Sealed one after another, and merged whenever that is due.
+        // Memtables are sealed one after another, and merged whenever a merge is due.
         let (mut segments, mut written) = (Vec::new(), 0);
         for _ in 0..4096 {
             segments.push(Statistics { pages: 1, ..Statistics::default() });
@@ -160,13 +161,13 @@ mod tests {
         };
         assert!(!is_wasteful(&[]));
         assert!(!is_wasteful(&[whole, whole]));
-        // All pages were there before.
+        // All pages were in earlier segments already.
         let again = Statistics { page_delta: 0, ..whole };
         assert!(is_wasteful(&[whole, again]));
-        // Everything was forgotten, and more.
+        // More pages and visits were forgotten than the segment adds.
         let forgotten = Statistics { page_delta: -200, visit_delta: -200, ..whole };
         assert!(is_wasteful(&[whole, forgotten]));
-        // One segment alone is only wasteful by its tables.
+        // A segment by itself is only wasteful because of its tables.
         assert!(!is_wasteful(&[again]));
         assert!(is_wasteful(&[Statistics { ended: 50, ..again }]));
         assert!(!is_wasteful(&[Statistics { ended: 50, pages: PAGES_MAX, ..again }]));

@@ -1,5 +1,5 @@
-//! The keys of older components that a memtable hides: keys under forgotten prefixes, and since
-//! which operation.
+//! The keys of older components that a memtable hides: keys under forgotten prefixes, with the
+//! operations that forgot them.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -9,38 +9,39 @@ use crate::segment::{Tombstone, Tombstones};
 
 /// The forgotten prefixes, as of any operation, at the cost of a binary search.
 ///
-/// A key is hidden from the first operation that forgot it. Later operations add nothing for it, so
-/// each gets only the ranges that earlier ones left. The ranges do not overlap, however prefixes
-/// are nested, and there are at most two for each prefix.
+/// A key is hidden from the first operation that forgot it. Later operations do not change this, so
+/// each operation gets only the ranges that earlier operations did not forget. The ranges do not
+/// overlap, however prefixes are nested, and there are at most two for each prefix.
 #[derive(Debug, Default)]
 pub(crate) struct Buried {
     tombstones: Tombstones,
-    /// By the first key of each.
+    /// The ranges, by the first key of each.
     ranges: BTreeMap<Vec<u8>, Range>,
     /// The last operation that forgot a prefix.
     last: Option<u64>,
 }
 
-/// Keys that one operation was the first to forget.
+/// A range of keys that the operation `since` was the first to forget.
 #[derive(Debug)]
 struct Range {
-    /// The first key past it.
+    /// The first key after the range.
     end: Vec<u8>,
     since: u64,
 }
 
 impl Buried {
-    /// Adds a prefix that was forgotten by an operation after all others.
+    /// Adds a prefix that was forgotten by an operation after all earlier ones.
     pub(super) fn add(&mut self, sequence: u64, prefix: Prefix) {
-        // Even if the prefix hides nothing new: pages that came back under it are removed from
-        // `by_key`.
+        // `last` changes even if the prefix hides nothing new: pages that came back under it are
+        // removed from `by_key`.
         self.last = Some(sequence);
         let (start, end) = prefix.range();
         let (mut from, end) = (start.to_vec(), end.to_vec());
-        // Within an older prefix: its keys are hidden by an earlier operation.
+        // If the prefix lies within an older prefix, its keys are already hidden by an earlier
+        // operation.
         let Some(within) = self.tombstones.add(Tombstone { sequence, prefix }) else { return };
         // Older prefixes keep their ranges, with the operation that was the first to hide them.
-        // Only the gaps between them are new.
+        // Only the gaps between the ranges are new.
         for tombstone in within {
             let (start, end) = tombstone.prefix.range();
             self.claim(from, start.to_vec(), sequence);
@@ -55,15 +56,15 @@ impl Buried {
         }
     }
 
-    /// Whether an operation at or before `sequence` hides the page with this key.
+    /// Whether an operation at or before `sequence` hides the page with the key `key`.
     pub(crate) fn hides(&self, key: &[u8], sequence: u64) -> bool {
         let upto = (Bound::Unbounded, Bound::Included(key));
         let last = self.ranges.range::<[u8], _>(upto).next_back();
         last.is_some_and(|(_, range)| key < range.end.as_slice() && range.since <= sequence)
     }
 
-    /// The ranges of keys that are hidden as of `sequence`: the first key of each, and the first
-    /// key past its end.
+    /// The ranges of keys that are hidden as of `sequence`: the first key of each range, and the
+    /// first key after it.
     pub(crate) fn ranges_at(&self, sequence: u64) -> impl Iterator<Item = (&[u8], &[u8])> {
         let known = self.ranges.iter().filter(move |(_, range)| range.since <= sequence);
         known.map(|(start, range)| (start.as_slice(), range.end.as_slice()))
@@ -74,7 +75,8 @@ impl Buried {
         self.is_as_of(sequence) && self.tombstones.covers_all(prefix)
     }
 
-    /// Whether the current state also holds as of `sequence`: no prefix was forgotten since.
+    /// Whether the current state is also the state as of `sequence`, because no prefix was
+    /// forgotten since.
     pub(super) fn is_as_of(&self, sequence: u64) -> bool {
         self.last.is_none_or(|last| last <= sequence)
     }

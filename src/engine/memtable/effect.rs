@@ -1,4 +1,4 @@
-//! The effect of an entry on its page, computed before it is applied.
+//! The effect of an entry on its page, computed before the entry is applied.
 
 use std::mem;
 
@@ -10,23 +10,24 @@ use crate::page::{
 /// The effect of an entry on its page.
 #[derive(Clone, Debug)]
 pub(crate) struct Effect {
-    /// The verdict on a visit; `None` if it depends on earlier visits that must be read, or if the
-    /// entry is a restatement or a property.
+    /// The verdict on a visit; `None` if the verdict depends on earlier visits that must be read,
+    /// or if the entry is a restatement or a property.
     pub(crate) verdict: Option<VisitVerdict>,
-    /// The states of the page before and after.
+    /// The states of the page before and after the entry.
     pub(crate) states: (PageState, PageState),
-    /// The content in force after.
+    /// The content in force after the entry.
     pub(crate) after: InForce,
-    /// The contents in force after that were in force before, too: a bit for each, the lowest for
-    /// the first. A page never has more contents in force than there are bits.
+    /// Which contents in force after the entry were in force before it, too: a bit for each content
+    /// in `after`, the lowest bit for the first content. A page never has more contents in force
+    /// than there are bits.
     kept: u64,
-    /// The weight in force after.
+    /// The weight in force after the entry.
     pub(crate) weight: Weight,
 }
 
 impl Effect {
-    /// Computes the effect on a page with this head, and adds the entry to the head. `also` are
-    /// further fingerprints of a visit's content.
+    /// Computes the effect on a page whose head is `head`, and adds the entry to the head. `also`
+    /// are further fingerprints of a visit's content.
     pub(crate) fn of(
         head: &mut Option<Head>,
         entry: &Entry,
@@ -37,10 +38,10 @@ impl Effect {
         let verdict = visit.and_then(|visit| verdict_by_head(head.as_ref(), visit, also, epochs));
         let state = PageState::of(head.as_ref());
         let before = in_force_on(head.as_ref());
-        // From here on `head` is the new one. The variables above keep the old state.
+        // `head` is the new head after this line. The variables above keep the old state.
         Head::absorb_into(head, *entry);
         let after = in_force_on(head.as_ref());
-        // A head has 64 contents at most, so there is a bit for each.
+        // A head has 64 contents at most, so there is a bit for each content.
         let of = |(place, content): (u32, &Content)| u64::from(before.contains(content)) << place;
         let kept = (0..u64::BITS).zip(&after).map(of).sum();
         let weight = head.as_ref().map_or(Weight::ONE, |head| head.properties.weight());
@@ -48,18 +49,18 @@ impl Effect {
         Effect { verdict, states, after, kept, weight }
     }
 
-    /// Takes the effect, leaving an empty one.
+    /// Takes the effect, and leaves an empty effect.
     pub(crate) fn take(&mut self) -> Effect {
         Effect { after: mem::take(&mut self.after), ..*self }
     }
 
-    /// The contents in force after, each with whether it was in force before.
+    /// The contents in force after the entry, each with whether it was in force before.
     pub(super) fn in_force(&self) -> impl Iterator<Item = (&Content, bool)> {
         (0..u64::BITS).zip(&self.after).map(|(place, after)| (after, self.kept >> place & 1 == 1))
     }
 }
 
-/// The verdict on a visit to a page with this head, if the head is enough.
+/// The verdict on a visit to a page with the head `head`; `None` if the head is not enough.
 fn verdict_by_head(
     head: Option<&Head>,
     visit: &Visit,
@@ -69,7 +70,8 @@ fn verdict_by_head(
     match head {
         Some(head) if *visit == head.last => Some(Verdict::Known.into()),
         Some(head) if visit.time < head.first => Some(Verdict::OutOfOrder.into()),
-        // In between, only the entries of that time show whether the visit is known.
+        // Between the first and the last visit, only the entries of that time show whether the
+        // visit is known.
         Some(head) if *visit < head.last => None,
         head => Some(visit_verdict(head, visit, also, epochs)),
     }

@@ -1,4 +1,4 @@
-//! The fingerprints of a memtable, and the pages that have or had each.
+//! The fingerprints of a memtable, and the pages that have or had each of them.
 
 use crate::search::{Bounds, Candidate, Chains, Extent, Plan};
 
@@ -6,7 +6,7 @@ use crate::search::{Bounds, Candidate, Chains, Extent, Plan};
 #[derive(Debug, Default)]
 pub(super) struct Fingerprints {
     epochs: Vec<OfEpoch>,
-    /// Bytes of the lists.
+    /// The number of bytes of the lists.
     list_bytes: usize,
 }
 
@@ -15,16 +15,16 @@ pub(super) struct Fingerprints {
 struct OfEpoch {
     epoch: u32,
     chains: Chains,
-    /// The number of a page, or [`LIST`] and the index of a list.
+    /// For each fingerprint, the number of its page, or [`LIST`] and the index of a list.
     pages: Vec<u32>,
-    /// Pages in SURT order.
+    /// Lists of the pages of one fingerprint, in SURT order.
     lists: Vec<Vec<u32>>,
 }
 
 /// Marks a word as the index of a list.
 const LIST: u32 = 1 << 31;
 
-/// The most pages of a memtable, so that page numbers and indexes of lists differ.
+/// The maximum number of pages in a memtable, so that page numbers and indexes of lists differ.
 pub(super) const PAGES_MAX: u32 = LIST;
 
 impl Fingerprints {
@@ -32,7 +32,7 @@ impl Fingerprints {
         self.epochs.iter().find(|e| e.epoch == epoch)
     }
 
-    /// Removes everything, and keeps the memory.
+    /// Removes all fingerprints, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.list_bytes = 0;
         // Epochs stay, with their memory. An epoch without fingerprints counts as absent: see
@@ -44,21 +44,21 @@ impl Fingerprints {
         }
     }
 
-    /// Bytes of used memory.
+    /// The number of bytes of used memory.
     pub(super) fn memory_bytes(&self) -> usize {
         let words = |e: &OfEpoch| size_of_val(e.pages.as_slice());
         let epochs = self.epochs.iter().map(|e| e.chains.memory_bytes() + words(e));
         self.list_bytes + epochs.sum::<usize>()
     }
 
-    /// Prefetches the memory that a search for this fingerprint reads.
+    /// Prefetches the memory that a search for the fingerprint `fingerprint` reads.
     pub(super) fn prefetch(&self, epoch: u32, fingerprint: u64) {
         if let Some(of_epoch) = self.of(epoch) {
             of_epoch.chains.prefetch(fingerprint);
         }
     }
 
-    /// Finds the distinct fingerprints of an epoch within `k`.
+    /// Finds the distinct fingerprints of an epoch within `k` bits.
     pub(super) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         if let Some(of_epoch) = self.of(epoch) {
             of_epoch.chains.find(fingerprint, k, out);
@@ -82,7 +82,7 @@ impl Fingerprints {
         self.of(epoch).filter(|e| !e.chains.is_empty()).map(|e| e.chains.plan(k))
     }
 
-    /// Whether there are fingerprints of another epoch.
+    /// Whether there are fingerprints of an epoch other than `epoch`.
     pub(super) fn has_others(&self, epoch: u32) -> bool {
         self.epochs.iter().any(|e| e.epoch != epoch && !e.chains.is_empty())
     }
@@ -98,7 +98,7 @@ impl Fingerprints {
         self.of(epoch).map_or(0, |e| e.chains.len() as u32)
     }
 
-    /// The pages that have or had a fingerprint found here, in SURT order.
+    /// The pages that have or had a fingerprint that a search found, in SURT order.
     #[expect(
         clippy::indexing_slicing,
         clippy::expect_used,
@@ -114,7 +114,7 @@ impl Fingerprints {
         }
     }
 
-    /// Adds a page to the list of a fingerprint. `order` returns the SURT order of a page.
+    /// Adds a page to the list of a fingerprint. `order` returns the SURT key of a page.
     #[expect(
         clippy::indexing_slicing,
         clippy::cast_possible_truncation,
@@ -156,7 +156,7 @@ impl Fingerprints {
         let at = list.partition_point(|&n| n != page && order(n) < own);
         if list.get(at) != Some(&page) {
             list.insert(at, page);
-            // Vectors grow by doubling: count the spare capacity, too.
+            // Vectors grow by doubling, so the spare capacity counts, too.
             self.list_bytes += 2 * size_of::<u32>();
         }
     }

@@ -8,13 +8,13 @@ use crate::page::{Entry, Prefix};
 pub(crate) enum Logged<'a> {
     /// A page got an entry.
     Entry(PageOf<'a>, Entry),
-    /// A page was forgotten, with its share in the totals.
+    /// A page was forgotten, with its contribution to the totals.
     Page(PageOf<'a>, Delta),
-    /// A prefix was forgotten, with its share in the totals.
+    /// A prefix was forgotten, with the contribution of its pages to the totals.
     Prefix(&'a Prefix, Delta),
 }
 
-/// Something forgotten, and the operation that did it.
+/// A forgotten page or prefix, and the operation that forgot it.
 #[derive(Debug)]
 pub(super) struct Forgotten {
     pub(super) sequence: u64,
@@ -24,13 +24,14 @@ pub(super) struct Forgotten {
 
 #[derive(Debug)]
 pub(super) enum What {
-    /// The page with this number.
+    /// The page with a number.
     Page(u32),
     Prefix(Prefix),
 }
 
 impl Inner {
-    /// The operation with this number, if it is here. Costs two binary searches.
+    /// The operation with a sequence number; `None` if it is not in this memtable. Costs two binary
+    /// searches.
     pub(crate) fn logged(&self, sequence: u64) -> Option<Logged<'_>> {
         if let Some((number, entry)) = self.pages.entry_of(sequence) {
             return Some(Logged::Entry(self.page(number), entry));

@@ -1,8 +1,8 @@
 //! The contents of the journal in memory: pages, their entries, and a small search index.
 //!
 //! One thread at a time writes, under the store's write lock. Readers run concurrently and see only
-//! acknowledged operations, because everything has its sequence number. Nothing is removed before
-//! the memtable is sealed: a forgotten page keeps its visits for earlier snapshots.
+//! acknowledged operations, because all data has a sequence number. Nothing is removed before the
+//! memtable is sealed: a forgotten page keeps its visits for earlier snapshots.
 
 mod buried;
 mod effect;
@@ -39,7 +39,7 @@ pub(crate) use effect::Effect;
 pub(crate) use logged::Logged;
 pub(crate) use page::PageOf;
 
-/// Approximate bytes for a forgotten prefix, besides nine copies of its ends.
+/// The approximate number of bytes for a forgotten prefix, besides nine copies of its ends.
 const BURIED_BYTES: usize = 256;
 
 /// The observations since the last seal.
@@ -49,9 +49,10 @@ pub(crate) struct Memtable {
     inner: RankedRwLock<Inner>,
     /// Whether the lock was ever taken for writing.
     touched: AtomicBool,
-    /// The process whose threads write it.
+    /// The process whose threads write the memtable.
     process: Process,
-    /// Cached times since when pages have their content in force, as of an arrival of each.
+    /// The cached times since when pages have their content in force. Each is valid as of one
+    /// arrival of its page.
     pub(crate) since: Memo<(Option<u32>, Time)>,
 }
 
@@ -62,20 +63,20 @@ pub(crate) struct Inner {
     pages: Pages,
     numbers: Numbers,
     fingerprints: Fingerprints,
-    /// Forgotten prefixes, and when.
+    /// The forgotten prefixes, with the operations that forgot them.
     pub(crate) buried: Buried,
     by_key: ByKey,
-    /// The first and last sequence number, if there is any.
+    /// The first and the last sequence number; `None` if there are no operations.
     pub(crate) sequences: Option<(u64, u64)>,
     /// The change of the store's totals.
     pub(crate) delta: Delta,
     /// The forgotten pages and prefixes, in order of operations.
     forgotten: Vec<Forgotten>,
-    /// Visits and other operations.
+    /// The number of visits and other operations.
     pub(crate) operations: usize,
-    /// Bytes outside of the columns.
+    /// The number of bytes outside of the columns.
     bytes: usize,
-    /// The time of its first operation.
+    /// The time of the memtable's first operation.
     pub(crate) since: Option<Instant>,
 }
 
@@ -88,7 +89,7 @@ impl Memtable {
     }
 
     /// Creates a memtable that marks the contents as unknown in a forked process: the thread that
-    /// was writing does not exist there.
+    /// was writing does not exist in that process.
     pub(crate) fn torn(process: Process) -> Memtable {
         let torn = Memtable { process, ..Memtable::new(Journal::A) };
         torn.touched.store(true, Ordering::Release);
@@ -100,15 +101,16 @@ impl Memtable {
     ///
     /// # Errors
     ///
-    /// [`Error::Forked`] in a process that was forked while another thread wrote here: that thread
-    /// does not exist, and its lock remains. In other processes, only the lock is checked.
+    /// [`Error::Forked`] in a process that was forked while another thread wrote to the memtable:
+    /// that thread does not exist, and its lock remains. In other processes, only the lock is
+    /// checked.
     pub(crate) fn check(&self) -> Result<()> {
         let torn =
             !self.is_untouched() && self.inner.try_read().is_none() && !self.process.is_current();
         if torn { Err(Error::Forked) } else { Ok(()) }
     }
 
-    /// Whether it belongs to this process, not to a parent.
+    /// Whether the memtable belongs to this process, not to a parent.
     pub(crate) fn is_own(&self) -> bool {
         self.process.is_current()
     }
@@ -117,7 +119,7 @@ impl Memtable {
         Memtable { journal, ..self }
     }
 
-    /// Creates an empty memtable in the memory of this one.
+    /// Creates an empty memtable in the memory of this memtable.
     pub(crate) fn emptied(mut self) -> Memtable {
         self.inner.get_mut().clear();
         *self.touched.get_mut() = false;
@@ -125,8 +127,8 @@ impl Memtable {
         self
     }
 
-    /// Whether it is empty for a reader that has read a sequence number. Takes no lock. Later
-    /// writes may change the result.
+    /// Whether the memtable is empty for a reader that has read a sequence number. Takes no lock.
+    /// Later writes may change the result.
     #[inline]
     pub(crate) fn is_untouched(&self) -> bool {
         !self.touched.load(Ordering::Acquire)
@@ -137,8 +139,8 @@ impl Memtable {
     }
 
     pub(crate) fn write(&self) -> RankedWriteGuard<'_, Inner> {
-        // Set before the operation becomes visible: a reader that knows of it must not skip this
-        // memtable.
+        // The flag is set before the operation becomes visible: a reader that sees the operation
+        // must not skip this memtable.
         if self.is_untouched() {
             self.touched.store(true, Ordering::Release);
         }
@@ -148,7 +150,8 @@ impl Memtable {
 
 impl Inner {
     fn clear(&mut self) {
-        // Columns and hash tables keep their memory for the next memtable. Everything else is new.
+        // Columns and hash tables keep their memory for the next memtable. All other fields are
+        // new.
         let Inner { mut pages, mut numbers, mut fingerprints, .. } = std::mem::take(self);
         pages.clear();
         numbers.clear();
@@ -156,17 +159,17 @@ impl Inner {
         *self = Inner { pages, numbers, fingerprints, ..Inner::default() };
     }
 
-    /// Prefetches the memory that a search for this fingerprint reads.
+    /// Prefetches the memory that a search for the fingerprint `fingerprint` reads.
     pub(crate) fn prefetch(&self, epoch: u32, fingerprint: u64) {
         self.fingerprints.prefetch(epoch, fingerprint);
     }
 
-    /// Prefetches the number of the page with this hash.
+    /// Prefetches the number of the page with the hash `hash`.
     pub(crate) fn prefetch_number(&self, hash: u64) {
         self.numbers.prefetch(hash);
     }
 
-    /// Prefetches the page, once its number has arrived.
+    /// Prefetches the page, once the page's number has been prefetched.
     pub(crate) fn prefetch_page(&self, hash: u64) {
         // The first candidate is nearly always the page: slots compare half of the hash.
         if let Some(number) = self.numbers.candidates(hash).next() {
@@ -174,14 +177,14 @@ impl Inner {
         }
     }
 
-    /// Prefetches the contents of the page, once the page itself has arrived.
+    /// Prefetches the contents of the page, once the page itself has been prefetched.
     pub(crate) fn prefetch_contents(&self, hash: u64) {
         if let Some(number) = self.numbers.candidates(hash).next() {
             self.page(number).prefetch();
         }
     }
 
-    /// The page with this URL, if it was added here at or before `sequence`.
+    /// The page with the URL `url`, if it was added to the memtable at or before `sequence`.
     pub(crate) fn find(&self, hash: u64, url: &str, sequence: u64) -> Option<u32> {
         let same = |&number: &u32| {
             let page = self.page(number);
@@ -192,7 +195,7 @@ impl Inner {
         self.page(number).is_here(sequence).then_some(number)
     }
 
-    /// Whether a page has this number, which comes from a journal.
+    /// Whether a page has a number that comes from a journal.
     pub(crate) fn has(&self, number: u32) -> bool {
         number < self.pages.len()
     }
@@ -222,8 +225,8 @@ impl Inner {
     /// The numbers of the pages under a prefix, in SURT order. May leave out pages that were
     /// forgotten with a prefix at or before `sequence` and did not come back.
     ///
-    /// Costs a few binary searches for each page added since the last call; a pass over all pages
-    /// if `sequence` is older than a forgotten prefix.
+    /// Costs a few binary searches for each page added since the last call. If `sequence` is older
+    /// than a forgotten prefix, costs a pass over all pages.
     pub(crate) fn under(&self, prefix: &Prefix, sequence: u64) -> Vec<u32> {
         // `by_key` has the current state. An older snapshot still has the pages that were forgotten
         // since.
@@ -233,7 +236,7 @@ impl Inner {
         self.by_key.under(&self.pages, prefix)
     }
 
-    /// Bytes of used memory, without unused capacity.
+    /// The number of bytes of used memory, without unused capacity.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
@@ -243,12 +246,12 @@ impl Inner {
             + self.by_key.memory_bytes()
     }
 
-    /// Whether it must be sealed before it takes more.
+    /// Whether the memtable must be sealed before it takes more operations.
     #[inline]
     pub(crate) fn is_full(&self, options: &Options) -> bool {
         self.operations >= options.memtable_observations
-            // The tables of a recycled memtable count while it is empty. It must accept at least
-            // one operation, or writers would be blocked forever.
+            // The tables of a recycled memtable count even while it is empty. The memtable must
+            // accept at least one operation, or writers would be blocked forever.
             || self.operations > 0 && self.bytes() >= options.memtable_bytes
     }
 
@@ -256,7 +259,7 @@ impl Inner {
     ///
     /// # Errors
     ///
-    /// If there are more pages than numbers, or the URL is too long.
+    /// A bug if there are more pages than numbers, or the URL is too long.
     pub(crate) fn add_page(
         &mut self,
         sequence: u64,
@@ -271,11 +274,12 @@ impl Inner {
         Ok(number)
     }
 
-    /// Indexes a page by the fingerprint of a content, if it has one.
+    /// Indexes a page by the fingerprint of a content, if the content has a fingerprint.
     fn index(&mut self, content: Content, number: u32) {
         let Some(fingerprint) = content.compared() else { return };
         let Inner { pages, fingerprints, .. } = self;
-        // Keys are not stored. They are computed here, and only for a fingerprint of several pages.
+        // Keys are not stored. They are computed in `add`, and only for a fingerprint of several
+        // pages.
         fingerprints.add(content.epoch.0, fingerprint, number, |number| {
             let url = pages.page(number).url();
             (surt::key_of(url), url)
@@ -292,12 +296,12 @@ impl Inner {
         Ok(())
     }
 
-    /// Applies an entry that the page does not have yet, with its effect. `epochs` are those of the
-    /// store, or none if they are unknown.
+    /// Applies an entry that the page does not have yet, with its effect. `epochs` are the epochs
+    /// of the store, or none if they are unknown.
     ///
     /// # Errors
     ///
-    /// If no page has this number, or the operation is out of sequence.
+    /// A bug if no page has this number, or the operation is out of sequence.
     pub(crate) fn enter(
         &mut self,
         sequence: u64,
@@ -313,15 +317,16 @@ impl Inner {
         if before.taken_out {
             self.by_key.put_back(number);
         }
-        // Before the page's first entry here, only older components index its contents in force.
-        // From this entry on the memtable represents the page, so it indexes all of them.
+        // Before the page's first entry in this memtable, only older components index its contents
+        // in force. From this entry on the memtable represents the page, so it indexes all these
+        // contents.
         let indexed = |content: &Content| {
             before.came && effect.in_force().any(|(after, kept)| kept && after == content)
         };
         let content = entry.content();
         let sum = self.delta.plus(entry_delta(effect.states, &entry));
         self.delta = sum.or_bug("a memtable holds fewer than 2^63 entries")?;
-        // The new content; and the contents in force now, which may be an older version.
+        // Indexes the new content and the contents in force now, which may be an older version.
         if let Some(content) = content.filter(|content| !indexed(content)) {
             self.index(content, number);
         }
@@ -338,17 +343,18 @@ impl Inner {
         self.pages.reset(sequence, number, with_prefix)
     }
 
-    /// Forgets a page that is here, with its share in the totals.
+    /// Forgets a page of this memtable. `known` is the page's contribution to the totals.
     pub(crate) fn reset(&mut self, sequence: u64, number: u32, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
         self.forget(number, sequence, false)?;
         self.take_away(Forgotten { sequence, known, what: What::Page(number) })
     }
 
-    /// Forgets everything under a prefix, with its share in the totals.
+    /// Forgets all pages under a prefix. `known` is their contribution to the totals.
     pub(crate) fn bury(&mut self, sequence: u64, prefix: Prefix, known: Delta) -> Result<(), Bug> {
         self.operation(sequence)?;
-        // Only pages of this memtable. The tombstone hides those of older components.
+        // Only pages of this memtable are removed. The tombstone hides the pages of older
+        // components.
         for number in self.by_key.take_out(&self.pages, &prefix)? {
             self.forget(number, sequence, true)?;
         }
@@ -357,7 +363,7 @@ impl Inner {
         self.take_away(Forgotten { sequence, known, what: What::Prefix(prefix) })
     }
 
-    /// Whether the totals can lose this much, which comes from a journal.
+    /// Whether `known`, which comes from a journal, can be subtracted from the totals.
     pub(crate) fn can_lose(&self, known: Delta) -> bool {
         self.delta.minus(known).is_some_and(|rest| rest.is_possible())
     }
@@ -370,14 +376,15 @@ impl Inner {
         Ok(())
     }
 
-    /// The change of the totals by the operations up to `sequence`. Costs the operations after it.
+    /// The change of the totals by the operations up to `sequence`. Costs a pass over the
+    /// operations after `sequence`.
     ///
     /// # Errors
     ///
-    /// If they remove more than was ever added.
+    /// A bug if the operations remove more than was ever added.
     pub(crate) fn delta_at(&self, sequence: u64) -> Result<Delta, Bug> {
-        // Goes backwards from the current state, because most snapshots are recent: this undoes the
-        // few operations after them.
+        // Goes backwards from the current state, because most snapshots are recent: only the few
+        // operations after the snapshot are undone.
         let mut entries = self.pages.deltas_after(sequence);
         let delta = entries.try_fold(self.delta, Delta::minus);
         let forgotten = self.forgotten.iter().rev().take_while(|f| f.sequence > sequence);
@@ -386,12 +393,12 @@ impl Inner {
     }
 
     /// The times of the first and the last visit among the operations up to `sequence`. Costs a
-    /// pass over all.
+    /// pass over all operations.
     pub(crate) fn times_at(&self, sequence: u64) -> Option<(Time, Time)> {
         self.pages.times_at(sequence)
     }
 
-    /// Finds the distinct fingerprints of an epoch within `k`.
+    /// Finds the distinct fingerprints of an epoch within `k` bits.
     pub(crate) fn near(&self, epoch: u32, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         self.fingerprints.near(epoch, fingerprint, k, out);
     }
@@ -406,17 +413,17 @@ impl Inner {
         self.fingerprints.nearest(wanted, bounds, out)
     }
 
-    /// The estimated cost of a search of an epoch's fingerprints; `None` if there are none.
+    /// The estimated cost of a search of an epoch's fingerprints; `None` if the epoch has none.
     pub(crate) fn plan(&self, epoch: u32, k: u32) -> Option<Plan> {
         self.fingerprints.plan(epoch, k)
     }
 
-    /// Whether there are fingerprints of another epoch.
+    /// Whether there are fingerprints of an epoch other than `epoch`.
     pub(crate) fn has_others(&self, epoch: u32) -> bool {
         self.fingerprints.has_others(epoch)
     }
 
-    /// All distinct fingerprints of an epoch, in order of arrival: a copy.
+    /// Returns a copy of all distinct fingerprints of an epoch, in order of arrival.
     pub(crate) fn all_fingerprints(&self, epoch: u32) -> Vec<u64> {
         self.fingerprints.all(epoch)
     }

@@ -5,33 +5,33 @@ use crate::cpu::prefetch_value;
 /// An open-addressed hash table. A lookup reads one cache line, which can be prefetched.
 ///
 /// A slot has the high half of a hash and a page number, so nearly every candidate is the right
-/// page. It does not store the hashes: the caller passes them when it grows.
+/// page. The table does not store the hashes: the caller passes them when the table grows.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// Its length is 0 or a power of two; at most three quarters are used.
+    /// The slots. Their number is 0 or a power of two; at most three quarters are used.
     slots: Vec<u64>,
     used: usize,
 }
 
-/// An empty slot: page numbers stay below 2^32 - 1.
+/// The value of an empty slot: page numbers stay below 2^32 - 1.
 const EMPTY: u64 = u64::MAX;
 
-/// The slots of a table after its first insertion.
+/// The number of slots of a table after its first insertion.
 const SLOTS_MIN: usize = 64;
 
 impl Numbers {
-    /// Removes everything, and keeps the memory.
+    /// Removes all pages, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.slots.fill(EMPTY);
         self.used = 0;
     }
 
-    /// Bytes of used memory.
+    /// The number of bytes of used memory.
     pub(super) fn memory_bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
 
-    /// The first slot for a hash, by its low half.
+    /// The first slot for a hash, by the low half of the hash.
     #[expect(clippy::cast_possible_truncation, reason = "the low half")]
     fn start(&self, hash: u64) -> usize {
         // Without slots the mask has all bits, and the caller does not use the result.
@@ -45,7 +45,7 @@ impl Numbers {
         }
     }
 
-    /// The page numbers that may have this hash.
+    /// The numbers of the pages that may have the hash `hash`.
     pub(super) fn candidates(&self, hash: u64) -> impl Iterator<Item = u32> {
         // Linear probing: from the start to the end of the table, then from its beginning.
         let (before, after) = self.slots.split_at(self.start(hash).min(self.slots.len()));
@@ -54,9 +54,9 @@ impl Numbers {
         slots.filter(move |slot| (slot ^ hash) >> 32 == 0).map(|slot| slot as u32)
     }
 
-    /// Adds a page that is not there. `hash_of` returns the hashes of existing pages.
+    /// Adds a page that is not in the table. `hash_of` returns the hashes of existing pages.
     pub(super) fn insert(&mut self, hash: u64, number: u32, hash_of: impl Fn(u32) -> u64) {
-        // A search ends at an empty slot, so there must always be one.
+        // A search ends at an empty slot, so there must always be an empty slot.
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             let slots = (self.slots.len() * 2).max(SLOTS_MIN);
             let old = std::mem::replace(&mut self.slots, vec![EMPTY; slots]);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_number_is_found_by_its_hash() {
-        // Low halves that collide, high halves that do, and both.
+        // The hashes collide in their low halves, in their high halves, and in both.
         let hash = |n: u32| u64::from(n % 7) << 32 | u64::from(n / 50) | 0xffff_ff00;
         let mut numbers = Numbers::default();
         assert_eq!(numbers.candidates(3).next(), None);

@@ -56,7 +56,7 @@ pub(super) fn order(pages: &Pages, prefix: Option<&Prefix>) -> Vec<u32> {
 /// All pages in SURT order, for sequential reading.
 #[expect(clippy::indexing_slicing, reason = "no further than the order goes")]
 pub(super) fn in_order(pages: &Pages) -> impl Iterator<Item = PageOf<'_>> {
-    /// How many pages ahead to prefetch: the page itself, and its contents.
+    /// The number of pages ahead of which to prefetch the page itself, and its contents.
     const AHEAD: (usize, usize) = (8, 4);
     let order = order(pages, None);
     (0..order.len()).map(move |at| {
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(found, urls);
     }
 
-    /// A trap for crawlers: every page leads to one that is a little deeper.
+    /// A trap for crawlers: every page leads to a page that is a little deeper.
     #[test]
     fn keys_with_growing_common_prefixes_are_sorted() {
         let urls = (0..1000).map(|n| format!("http://x.example/{}b", "a".repeat(8 * n)));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     proptest! {
-        /// Keys that begin alike for long, that end where others go on, and that are the same.
+        /// The keys have long common prefixes, are prefixes of other keys, or are equal.
         #[test]
         fn order_matches_keys_and_urls(
             parts in prop::collection::vec(prop::collection::vec(0usize..6, 0..12), 0..120),

@@ -10,19 +10,19 @@ use crate::page::{Prefix, surt};
 use crate::process::Process;
 use crate::sync::{Rank, RankedMutex};
 
-/// The pages by key, for queries about prefixes. It is built at the first such query, and updated
-/// at later ones, so observing alone costs nothing.
+/// The pages by key, for queries about prefixes. The order is built at the first such query, and
+/// updated at later queries, so observing alone costs nothing.
 #[derive(Debug)]
 pub(super) struct ByKey {
     order: RankedMutex<Order>,
     process: Process,
-    /// Bytes of used memory.
+    /// The number of bytes of used memory.
     bytes: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct Order {
-    /// Keys and page numbers.
+    /// The keys with page numbers.
     pages: BTreeSet<(Vec<u8>, u32)>,
     /// The number of pages added so far.
     upto: u32,
@@ -46,14 +46,14 @@ impl ByKey {
     /// binary searches for each page added since the last call.
     pub(super) fn under(&self, pages: &Pages, prefix: &Prefix) -> Vec<u32> {
         let mut ordered = match self.order.try_lock() {
-            // Its holder does not exist after a fork, and never releases it.
+            // After a fork, the thread that holds the lock does not exist, and never releases it.
             None if !self.process.is_current() => return order(pages, Some(prefix)),
             None => self.order.lock(),
             Some(ordered) => ordered,
         };
         let grown = ordered.catch_up(pages);
-        // The writer reads this for each operation (`is_full`), and must not wait for the order's
-        // lock.
+        // The writer reads the number of bytes for each operation (`is_full`), and must not wait
+        // for the order's lock.
         self.bytes.fetch_add(grown, Ordering::Relaxed);
         let mut found: Vec<_> = ordered.pages.range(range_of(prefix)).collect();
         // Pages with equal keys are ordered by URL.
@@ -67,14 +67,14 @@ impl ByKey {
         self.order.get_mut().again.push(number);
     }
 
-    /// Removes the pages under a prefix. Costs a few binary searches for each of them, and for each
-    /// page added since the last call.
+    /// Removes the pages under a prefix. Costs a few binary searches for each of these pages, and
+    /// for each page added since the last call.
     pub(super) fn take_out(&mut self, pages: &Pages, prefix: &Prefix) -> Result<Vec<u32>, Bug> {
         let order = self.order.get_mut();
         let grown = order.catch_up(pages);
         let range = range_of(prefix);
         let out: Vec<_> = order.pages.range(range).cloned().collect();
-        // Each page is removed once for each time that it came, so forgetting stays cheap in total.
+        // A page is removed once for each time that it came, so forgetting stays cheap in total.
         out.iter().for_each(|page| _ = order.pages.remove(page));
         let gone: usize = out.iter().map(bytes_of).sum();
         let bytes = self.bytes.get_mut();
@@ -84,7 +84,7 @@ impl ByKey {
 }
 
 impl Order {
-    /// Adds the pages that came since the last call. Returns their bytes.
+    /// Adds the pages that came since the last call. Returns the number of their bytes.
     fn catch_up(&mut self, pages: &Pages) -> usize {
         let new = self.upto..pages.len();
         self.upto = new.end;
@@ -93,7 +93,7 @@ impl Order {
         let mut keyed: Vec<_> = keyed.collect();
         let bytes = keyed.iter().map(bytes_of).sum();
         if keyed.len() > self.pages.len() / 8 {
-            // Sorted first, they are inserted one after the other.
+            // The keys are sorted first, so that they are inserted one after the other.
             self.pages.append(&mut keyed.into_iter().collect());
         } else {
             self.pages.extend(keyed.drain(..));
@@ -102,7 +102,7 @@ impl Order {
     }
 }
 
-/// Approximate bytes of an entry, including its share of a tree that is not full.
+/// The approximate number of bytes of an entry, including its share of a tree that is not full.
 fn bytes_of((key, _): &(Vec<u8>, u32)) -> usize {
     key.len() + 2 * size_of::<(Vec<u8>, u32)>()
 }

@@ -1,4 +1,4 @@
-//! The fingerprints of all components as one column, for the join; and lookup of a fingerprint in
+//! The fingerprints of all components as one column, for the join, and lookup of a fingerprint in
 //! the components.
 
 use std::ops::{ControlFlow, Range};
@@ -18,11 +18,11 @@ use crate::threads::{share, up_to};
 /// The number of fingerprints that a thread takes at a time.
 const SOME: u32 = 1 << 12;
 
-/// The fingerprints of all components, one after another, the oldest first. Several components may
-/// have the same fingerprint.
+/// The fingerprints of all components, one after another, the oldest component first. Several
+/// components may have the same fingerprint.
 pub(crate) struct Columns<'v> {
     columns: Vec<(ComponentId, Column<'v>)>,
-    /// The start of each column, and then the end.
+    /// The start of each column, followed by the end of the last column.
     starts: Vec<u32>,
 }
 
@@ -35,8 +35,8 @@ enum Column<'v> {
 impl<'v> Columns<'v> {
     pub(crate) fn new(view: &'v View, epoch: u32) -> Result<Columns<'v>> {
         let (mut columns, mut starts, mut end) = (Vec::new(), vec![0], 0_u32);
-        // Oldest first, so that `holders` meets the oldest component of a fingerprint before any
-        // other.
+        // The oldest component comes first, so that `holders` meets the oldest component of a
+        // fingerprint before any other.
         for component in view.components().rev() {
             let (column, len) = match component {
                 Component::Segment(_, live) => {
@@ -44,8 +44,8 @@ impl<'v> Columns<'v> {
                     (Column::Tables(tables), tables.tables.len() as usize)
                 }
                 Component::Memtable(_, memtable) => {
-                    // A copy: the memtable may grow during the join, and a source must always have
-                    // the same length.
+                    // The fingerprints are copied: the memtable may grow during the join, and a
+                    // source must always have the same length.
                     let all = memtable.read().all_fingerprints(epoch);
                     let len = all.len();
                     (Column::Memory(memtable, all), len)
@@ -64,10 +64,11 @@ impl<'v> Columns<'v> {
         Ok(Columns { columns, starts })
     }
 
-    /// The number of the column of an ordinal, and its ordinal there.
+    /// The number of the column that contains an ordinal, and the ordinal within that column.
     #[expect(clippy::indexing_slicing, reason = "the first begins at 0, before any ordinal")]
     fn place(&self, ordinal: u32) -> (usize, u32) {
-        // The last start at or before the ordinal, so empty columns (of equal starts) are skipped.
+        // This is the last start at or before the ordinal, so empty columns (with equal starts) are
+        // skipped.
         let number = self.starts.partition_point(|start| *start <= ordinal) - 1;
         (number, ordinal - self.starts[number])
     }
@@ -113,7 +114,7 @@ impl<'v> Columns<'v> {
     }
 
     /// Passes all fingerprints to `work` in chunks, each with its ordinal, on up to `threads`
-    /// cores, until it breaks.
+    /// cores, until `work` breaks.
     pub(crate) fn each(
         &self,
         threads: usize,
@@ -123,7 +124,8 @@ impl<'v> Columns<'v> {
         let n = u64::from(self.len());
         progress.begin(Stage::Joining, Some(n));
         let threads = up_to(threads);
-        // In 64 bits: threads may add past the end before they stop, which could wrap 32 bits.
+        // The counter has 64 bits: threads may add past the end before they stop, which could wrap
+        // 32 bits.
         let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
         let some = |ordinals: Range<u32>| {
             let mut buffer = vec![0; (ordinals.end - ordinals.start) as usize];
@@ -132,8 +134,8 @@ impl<'v> Columns<'v> {
             work(&some)
         };
         let run = |(): &mut (), _: usize| -> Result<()> {
-            // Relaxed: a late look at the flag costs one more chunk, and results are joined by
-            // `share`.
+            // `Relaxed` is enough: a late look at the flag costs one more chunk, and results are
+            // joined by `share`.
             while !ended.load(Ordering::Relaxed) {
                 progress.check()?;
                 let from = next.fetch_add(SOME.into(), Ordering::Relaxed);
@@ -157,8 +159,8 @@ impl<'v> Columns<'v> {
         Ok(if ended.into_inner() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// The fingerprints within `k` bits of each given one, with their ordinals and the index of the
-    /// given one, in each component.
+    /// The fingerprints within `k` bits of each given fingerprint, in each component. Each result
+    /// has its ordinal and the index of the given fingerprint.
     pub(crate) fn near(
         &self,
         fingerprints: &[u64],
@@ -174,7 +176,7 @@ impl<'v> Columns<'v> {
                 Column::Tables(tables) => tables.find_each(fingerprints, k, &mut find)?,
                 Column::Memory(_, all) if all.is_empty() => {}
                 Column::Memory(memtable, all) => {
-                    // One read lock for the whole batch; writers wait meanwhile.
+                    // One read lock serves the whole batch; writers wait meanwhile.
                     let (inner, mut near) = (memtable.read(), Vec::new());
                     for (place, fingerprint) in fingerprints.iter().enumerate() {
                         inner.near(epoch, *fingerprint, k, &mut near);
@@ -197,12 +199,12 @@ impl<'v> Columns<'v> {
     }
 
     /// Finds all components with each of the given fingerprints, which come with their ordinals.
-    /// The result is empty for a fingerprint if a component older than that of its ordinal has it,
-    /// so exactly one of a fingerprint's ordinals has a result. It is in the order of the given
-    /// fingerprints, the oldest component first.
+    /// The result is empty for a fingerprint if a component older than the component of its ordinal
+    /// has it. So exactly one of a fingerprint's ordinals has a result. The result is in the order
+    /// of the given fingerprints, the oldest component first.
     ///
-    /// Does not search the component of the ordinal; others are searched for many fingerprints at
-    /// once.
+    /// Does not search the component of the ordinal; other components are searched for many
+    /// fingerprints at once.
     #[expect(
         clippy::indexing_slicing,
         reason = "places are those of the fingerprints, and of those asked for"
@@ -221,7 +223,8 @@ impl<'v> Columns<'v> {
             let component = *component;
             let mut asked: Vec<usize> = Vec::new();
             for (place, &(home, ordinal)) in homes.iter().enumerate() {
-                // Its own component is known to have it: no search is needed there.
+                // The component of the ordinal is known to have the fingerprint, so it is not
+                // searched.
                 if home == number && !is_again[place] {
                     let fingerprint = fingerprints[place].1;
                     let candidate = Candidate { ordinal, fingerprint, distance: 0 };
@@ -233,8 +236,8 @@ impl<'v> Columns<'v> {
             let queries: Vec<u64> = asked.iter().map(|&place| fingerprints[place].1).collect();
             let mut find = |asked_for: usize, candidate: Candidate| {
                 let place = asked[asked_for];
-                // An older component has it as well: the fingerprint is reported at that
-                // component's ordinal.
+                // An older component has the fingerprint as well, so the fingerprint is reported at
+                // the ordinal of that component.
                 if number < homes[place].0 {
                     is_again[place] = true;
                 } else {
@@ -253,7 +256,7 @@ impl<'v> Columns<'v> {
                 }
             }
         }
-        // Hits came component by component; callers take them by index.
+        // Hits came component by component; callers take hits by index.
         hits.sort_unstable_by_key(|(place, hit)| (*place, hit.component));
         Ok(hits)
     }
@@ -263,7 +266,7 @@ impl Source for Columns<'_> {
     type Error = Error;
 
     fn len(&self) -> u32 {
-        // `starts` always has the 0, so the default is never used.
+        // `starts` always contains the 0, so the default is never used.
         self.starts.last().copied().unwrap_or(0)
     }
 
@@ -275,7 +278,7 @@ impl Source for Columns<'_> {
         let mut at = ordinals.start;
         while at < ordinals.end {
             let (number, from) = self.place(at);
-            // Up to the end of this column. The loop continues in the next one.
+            // Reads up to the end of this column. The loop continues in the next column.
             let count = self.end(number)?.min(ordinals.end) - at;
             let room = rest.split_at_mut_checked(count as usize);
             let (now, later) = room.or_bug("there is room for as many as are read")?;

@@ -7,15 +7,15 @@ use crate::page::Head;
 
 /// A result for each found page, with as much data as the caller needs.
 pub(crate) trait FromHit: Sized {
-    /// Whether it needs the page's head.
+    /// Whether the result needs the page's head.
     const WANTS_HEAD: bool;
 
-    /// Creates the result for a near page, with its head if that was read, and the location of its
-    /// newest record if the search is for versions in force.
+    /// Creates the result for a near page. `head` is the page's head if it was read, and `location`
+    /// the location of its newest record if the search is for versions in force.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) without a head that it needs.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the result needs a head and there is none.
     fn of(near: Near, head: Option<&Head>, location: PageLocation) -> Result<Self>;
 
     fn near(&self) -> &Near;

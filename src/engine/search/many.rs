@@ -18,17 +18,17 @@ use crate::search::Extent;
 use crate::sync::thread;
 use crate::threads::up_to;
 
-/// The most searches in one batch: few enough that their hits are soon released.
+/// The maximum number of searches in one batch: few enough that their hits are soon released.
 const TOGETHER: usize = 1 << 12;
 
 /// The number of hits to prefetch together.
 const AHEAD: usize = 16;
 
-/// The least number of searches that is worth a second thread.
+/// The minimum number of searches that is worth a second thread.
 const TOGETHER_MIN: usize = 256;
 
-/// The fingerprints near each of many in the segments, at a fraction of the cost of single
-/// searches. One result for each.
+/// Finds the fingerprints near each of many fingerprints in the segments, at a fraction of the cost
+/// of single searches. Returns one result for each.
 #[expect(
     clippy::indexing_slicing,
     reason = "queries are those of the places, and these of the wanted"
@@ -43,12 +43,14 @@ pub(crate) fn segment_hits_of_many(
     epochs.dedup();
     for (epoch, k) in epochs {
         let of_epoch = |(_, w): &(usize, &SearchRequest<'_>)| (w.epoch, w.k) == (epoch, k);
-        // All searches of one call have the same bounds, so those of the first apply to all.
+        // All searches of one call have the same bounds, so the bounds of the first search apply to
+        // all.
         let bounds = wanted.iter().find_map(|wanted| wanted.bounds.as_ref());
         let places = wanted.iter().enumerate().filter(of_epoch);
         let places: Vec<(usize, u64)> = places.map(|(place, w)| (place, w.fingerprint)).collect();
         let queries: Vec<u64> = places.iter().map(|(_, fingerprint)| *fingerprint).collect();
-        // Segment by segment, so that the tables of one segment stay in the caches for all queries.
+        // The search goes segment by segment, so that the tables of one segment stay in the caches
+        // for all queries.
         for (number, live) in (0..).zip(segments) {
             let Some(tables) = live.tables(epoch) else { continue };
             let component = ComponentId::Segment(number);
@@ -62,8 +64,8 @@ pub(crate) fn segment_hits_of_many(
             for query in tables.find_in_tables(&queries, k, bounds, &mut push)? {
                 let place = places[query].0;
                 let found = &mut all[place];
-                // The tables gave up within this segment: its hits are incomplete, and the scan
-                // finds them again.
+                // The tables gave up within this segment. The segment's hits are incomplete, and
+                // the scan finds them again.
                 found.hits.retain(|hit| hit.component != component);
                 found.add_nearest(component, tables, &wanted[place], bounds)?;
             }
@@ -72,8 +74,8 @@ pub(crate) fn segment_hits_of_many(
     Ok(all)
 }
 
-/// Prefetches what many hits need, in rounds: each round does the first step of some hits, the
-/// second step of the hits before them, and so on, so that everything is in the cache when it is
+/// Prefetches the data that many hits need, in rounds. Each round does the first step of some hits,
+/// the second step of the hits before them, and so on, so that all data is in the cache when it is
 /// needed.
 pub(crate) struct Expected<'a> {
     view: &'a View,
@@ -88,8 +90,8 @@ impl<'a> Expected<'a> {
 
     /// Prepares the next hits.
     pub(crate) fn until(&mut self, taken: usize, wanted: &SearchRequest<'_>) -> Result<()> {
-        // Rounds stay three ahead of the hits in use: each step needs the result of the one before
-        // in the cache.
+        // Rounds stay three ahead of the hits in use: each step needs the result of the previous
+        // step in the cache.
         while self.rounds < taken.div_ceil(AHEAD) + Step::ALL.len() {
             for (before, step) in Step::ALL.into_iter().enumerate() {
                 let hits = self
@@ -108,12 +110,12 @@ impl<'a> Expected<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueryKey<'u> {
     pub(crate) fingerprint: u64,
-    /// A page to exclude.
+    /// A page to exclude from the results.
     pub(crate) exclude: Option<&'u str>,
 }
 
 impl QueryKey<'_> {
-    /// The individual search as a query.
+    /// Returns the individual search as a query.
     fn query(&self, like: &Query) -> Query {
         let (fingerprint, exclude) = (self.fingerprint, self.exclude.map(str::to_owned));
         Query { fingerprint, exclude, ..like.clone() }
@@ -121,12 +123,12 @@ impl QueryKey<'_> {
 }
 
 impl Query {
-    /// Runs one search for each of many fingerprints, with the settings of this query; its own
-    /// fingerprint is ignored. Results come in the order of the fingerprints.
+    /// Runs one search for each of many fingerprints, with the settings of this query. The query's
+    /// own fingerprint is ignored. Results come in the order of the fingerprints.
     ///
-    /// Searches are interleaved and run on all cores: while one waits for memory, others continue.
-    /// So each costs a half to a quarter of a single search. Takes memory for the results, and for
-    /// the hits of 4,096 fingerprints at a time on each core.
+    /// Searches are interleaved and run on all cores: while one search waits for memory, others
+    /// continue. So each search costs a half to a quarter of a single search. Takes memory for the
+    /// results, and for the hits of 4,096 fingerprints at a time on each core.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Query, Store, Time};
@@ -142,16 +144,16 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data to read is damaged.
     pub fn run_batch(&self, snapshot: &Snapshot, fingerprints: &[u64]) -> Result<Vec<Matches>> {
         let exclude = self.exclude.as_deref();
         let keys = fingerprints.iter().map(|&fingerprint| QueryKey { fingerprint, exclude });
         self.run_each(snapshot, &keys.collect::<Vec<_>>())
     }
 
-    /// Runs one search for each of many pages, given with a fingerprint, with the settings of this
-    /// query; its own fingerprint and excluded page are ignored. Each search excludes its own page.
-    /// Results come in the order of the pages.
+    /// Runs one search for each of many pages, each given with a fingerprint, with the settings of
+    /// this query. The query's own fingerprint and excluded page are ignored. Each search excludes
+    /// its own page. Results come in the order of the pages.
     ///
     /// Costs as much as [`run_batch`](Query::run_batch). No page is looked up: the fingerprint is
     /// searched for, whether the page has it or not.
@@ -175,7 +177,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data to read is damaged.
     pub fn run_batch_of_pages(
         &self,
         snapshot: &Snapshot,
@@ -193,15 +195,15 @@ impl Query {
     }
 }
 
-/// Many searches of one kind.
+/// Runs many searches of one kind.
 pub(crate) fn search_batch(
     snapshot: &Snapshot,
     sought: &[QueryKey<'_>],
     like: &Query,
 ) -> Result<Vec<Matches>> {
     let threads = up_to(like.threads);
-    // An equal part for each thread, unless that is too small to pay for a thread or too large to
-    // hold its hits.
+    // Each thread gets an equal part, unless the part is too small to pay for a thread or too large
+    // to hold its hits.
     let each = sought.len().div_ceil(threads).clamp(TOGETHER_MIN, TOGETHER);
     let chunks = sought.chunks(each);
     if chunks.len() < 2 {
@@ -242,7 +244,7 @@ fn search_chunk(
     let none = || Matches { near: Vec::new(), complete: true, within: Some(wanted.k) };
     matches.resize_with(fingerprints.len(), none);
     let (mut hits, extents) = hits_of_segments(snapshot, sought, &wanted, &fingerprints)?;
-    // Hits came segment by segment. By index, the hits of one search are adjacent.
+    // Hits came segment by segment. After sorting by index, the hits of one search are adjacent.
     hits.sort_unstable_by_key(|(place, _)| *place);
     let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
     let mut ahead = Expected::new(&snapshot.view, &in_order);
@@ -253,8 +255,8 @@ fn search_chunk(
     for (place, (sought, matches)) in sought.iter().zip(&mut matches).enumerate() {
         let own = hits.next_if(|hits| hits[0].0 == place);
         let extent = extents.get(&place).copied();
-        // Most searches of a batch end here: nothing in the segments, nothing in memory, nothing
-        // cut short.
+        // Most searches of a batch end here: there are no hits in the segments, no memtables, and
+        // no search was cut short.
         if own.is_none() && !in_memory && extent.is_none() {
             continue;
         }
@@ -268,8 +270,8 @@ fn search_chunk(
             SearchRequest { fingerprint: fingerprints[place], exclude: sought.exclude, ..wanted };
         *matches = match answer(snapshot, &wanted, &mut of_one)? {
             (matches, false) => matches,
-            // Rare: too few of the nearest fingerprints have visible pages. The search starts over
-            // by itself, with wider bounds.
+            // This case is rare: too few of the nearest fingerprints have visible pages. The search
+            // starts over by itself, with wider bounds.
             (_, true) => search(snapshot, &sought.query(like))?,
         };
     }
@@ -277,7 +279,7 @@ fn search_chunk(
     Ok(matches)
 }
 
-/// The hits near each fingerprint, segment by segment, with the index of the search; and the
+/// The hits near each fingerprint, segment by segment, with the index of the search. Also the
 /// extents of searches that the tables cut short.
 #[expect(clippy::indexing_slicing, reason = "places are those of the searches")]
 #[expect(clippy::type_complexity, reason = "it is used once")]
@@ -302,8 +304,8 @@ fn hits_of_segments(
             continue;
         }
         others.sort_unstable();
-        // Drops what this segment's tables found for queries that gave up. Hits of other segments
-        // stay.
+        // Drops the hits that this segment's tables found for queries that gave up. Hits of other
+        // segments stay.
         hits.retain(|(place, hit)| {
             hit.component != component || others.binary_search(place).is_err()
         });
@@ -314,8 +316,8 @@ fn hits_of_segments(
             found.add_nearest(component, tables, &wanted, bounds)?;
             hits.extend(found.hits.into_iter().map(|hit| (place, hit)));
             let known = extents.entry(place).or_insert(Extent::whole(wanted.k));
-            // Several segments may cut the same search short: only what is certain in all of them
-            // is certain.
+            // Several segments may cut the same search short: a result is certain only if it is
+            // certain in all of them.
             *known = known.and(found.extent);
         }
     }

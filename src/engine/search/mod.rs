@@ -1,5 +1,5 @@
-//! Search in the live components: candidates from every component's tables, and then, nearest
-//! first, the pages that have them in force and are not forgotten.
+//! Search in the live components. First candidates are found in every component's tables. Then, the
+//! nearest first, the pages are found that have a candidate in force and are not forgotten.
 
 pub(crate) mod columns;
 pub(crate) mod from_hit;
@@ -40,38 +40,38 @@ pub(crate) struct SearchRequest<'a> {
     pub(crate) limit: usize,
     pub(crate) versions: Versions,
     pub(crate) under: Option<&'a Prefix>,
-    /// A page to exclude.
+    /// A page to exclude from the results.
     pub(crate) exclude: Option<&'a str>,
     /// The classes to include; `None` for all.
     pub(crate) classes: Option<&'a Classes>,
-    /// Excludes pages in force with a fingerprint of this epoch: another search finds them.
+    /// Excludes pages with a fingerprint of this epoch in force, because another search finds them.
     pub(crate) unless: Option<Epoch>,
-    /// Pages with this digest are copies, and listed separately.
+    /// The digest of copies: pages with this digest are listed separately.
     pub(crate) digest: Option<Digest>,
     /// The bounds of the search; `None` to find everything, whatever the cost.
     pub(crate) bounds: Option<Bounds>,
 }
 
 impl SearchRequest<'_> {
-    /// Whether it covers all versions in force now.
+    /// Whether the search covers all versions in force now.
     fn is_of_all_in_force(&self) -> bool {
         let is_of_all = self.under.is_none() && !self.leaves_out();
         self.versions == Versions::InForce && is_of_all
     }
 
-    /// Whether it excludes pages or classes.
+    /// Whether the search excludes pages or classes.
     pub(crate) fn leaves_out(&self) -> bool {
         self.exclude.is_some() || self.classes.is_some()
     }
 
-    /// Whether this content has the found fingerprint.
+    /// Whether `content` has the fingerprint that was found.
     fn is(&self, content: &Content, found: &Candidate) -> bool {
-        // The same number in another epoch is another fingerprint.
+        // An equal number in another epoch is a different fingerprint.
         content.epoch.0 == self.epoch && content.compared() == Some(found.fingerprint)
     }
 
-    /// Whether a page with these contents in force is excluded, because it has a fingerprint of
-    /// another epoch.
+    /// Whether a page with the contents `in_force` is excluded, because it has a fingerprint of the
+    /// epoch `unless`.
     fn is_left_out(&self, in_force: &[Content]) -> bool {
         let of =
             |content: &Content| content.fingerprint.is_some() && Some(content.epoch) == self.unless;
@@ -89,11 +89,11 @@ pub(crate) struct Hit {
 /// The steps from a hit to its page, for prefetching.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    /// The page's number.
+    /// Reads the number of the page.
     Posting,
-    /// The page's position.
+    /// Reads the position of the page.
     Place,
-    /// The page itself.
+    /// Reads the page itself.
     Page,
 }
 
@@ -101,7 +101,7 @@ impl Step {
     pub(crate) const ALL: [Step; 3] = [Step::Posting, Step::Place, Step::Page];
 }
 
-/// A set of near fingerprints, and how far it is complete.
+/// A set of near fingerprints, and the extent to which it is complete.
 #[derive(Clone, Debug)]
 pub(crate) struct HitSet {
     pub(crate) hits: Vec<Hit>,
@@ -109,7 +109,7 @@ pub(crate) struct HitSet {
 }
 
 impl HitSet {
-    /// Creates an empty set for a search of no component.
+    /// Creates an empty set for a search in which no component was searched yet.
     pub(crate) fn new(k: u32) -> HitSet {
         HitSet { hits: Vec::new(), extent: Extent::whole(k) }
     }
@@ -137,7 +137,7 @@ impl HitSet {
         wanted: &SearchRequest<'_>,
     ) {
         let &SearchRequest { epoch, fingerprint, k, .. } = wanted;
-        // The lock covers the search only. Pages are looked up later, each under a lock of its own.
+        // The lock covers only the search. Pages are looked up later, each under a lock of its own.
         let (inner, mut near) = (memtable.read(), Vec::new());
         match &wanted.bounds {
             None => inner.near(epoch, fingerprint, k, &mut near),
@@ -156,9 +156,9 @@ impl HitSet {
 pub(crate) struct SearchOutput<F> {
     /// Pages with the given digest, in SURT order.
     pub(crate) copies: Vec<F>,
-    /// Other pages: nearest first, then in SURT order.
+    /// Other pages: the nearest first, then in SURT order.
     pub(crate) near: Vec<F>,
-    /// Whether it is complete.
+    /// Whether the result is complete.
     pub(crate) complete: bool,
     /// The least distance at which pages may be missing although their fingerprints were found.
     pub(crate) cut_at: Option<u32>,
@@ -174,7 +174,7 @@ impl<F> SearchOutput<F> {
     }
 }
 
-/// Finds the near fingerprints in the segments. It is the costly part of a search, and needs only
+/// Finds the near fingerprints in the segments. This is the costly part of a search, and needs only
 /// the segments.
 pub(crate) fn segment_hits(
     segments: &[Arc<LiveSegment>],
@@ -183,7 +183,8 @@ pub(crate) fn segment_hits(
     /// The number of segments searched together, so that their memory accesses overlap.
     const TOGETHER: usize = 8;
     let mut found = HitSet::new(wanted.k);
-    // One segment: no step buffers, and the query takes the shortest path through the tables.
+    // With one segment there are no step buffers, and the query takes the shortest path through the
+    // tables.
     if let [live] = segments {
         let Some(tables) = live.tables(wanted.epoch) else { return Ok(found) };
         let hits = &mut found.hits;
@@ -193,18 +194,18 @@ pub(crate) fn segment_hits(
             tables.find_each(&[wanted.fingerprint], wanted.k, &mut push)?;
             return Ok(found);
         };
-        // `false`: the tables gave up or a scan is cheaper. What they found is dropped and found
-        // again.
+        // `false` means that the tables gave up or a scan is cheaper. The hits of the tables are
+        // dropped and found again.
         if !tables.find_within(wanted.fingerprint, wanted.k, bounds, &mut push)? {
             found.hits.clear();
             found.add_nearest(component, tables, wanted, bounds)?;
         }
         return Ok(found);
     }
-    // On the stack: a search allocates nothing until something is near.
+    // The searches are on the stack, so a search allocates nothing until something is near.
     let mut searches: ArrayVec<(ComponentId, &EpochTables, TableSteps<'_>), TOGETHER> =
         ArrayVec::new();
-    // Numbers continue over the chunks: they name segments of the view.
+    // The numbers continue over the chunks, because they are numbers of segments of the view.
     let mut numbers = 0..;
     for together in segments.chunks(TOGETHER) {
         for (live, number) in together.iter().zip(numbers.by_ref()) {
@@ -213,8 +214,8 @@ pub(crate) fn segment_hits(
                 searches.push((ComponentId::Segment(number), tables, steps));
             }
         }
-        // Three loops, not one: each step prefetches for all segments before any of them waits for
-        // memory.
+        // There are three loops, not one: each step prefetches for all segments before any segment
+        // waits for memory.
         for (.., search) in &mut searches {
             search.begin();
         }
@@ -229,7 +230,7 @@ pub(crate) fn segment_hits(
                 None => search.finish(&mut push)?,
                 Some(bounds) => {
                     if !search.finish_within(bounds, &mut push)? {
-                        // Drops only this segment's hits. Those of the segments before it are
+                        // Drops only this segment's hits. The hits of the segments before it are
                         // complete.
                         found.hits.truncate(before);
                         found.add_nearest(component, tables, wanted, bounds)?;
@@ -249,8 +250,8 @@ impl View {
         Ok((live, live.tables(epoch).or_bug("a hit was found by tables of its epoch")?))
     }
 
-    /// Prefetches the memory for a step, for some hits. The memory for the step before should have
-    /// arrived by now.
+    /// Prefetches the memory that a step needs, for some hits. The memory for the previous step
+    /// should have arrived by now.
     pub(crate) fn expect(
         &self,
         step: Step,
@@ -262,8 +263,8 @@ impl View {
             // Memtables need no prefetching.
             let ComponentId::Segment(number) = *component else { continue };
             let (live, tables) = self.searched(number, wanted.epoch)?;
-            // Only single postings are followed. A list would cost another read here, and its pages
-            // are prefetched when it is walked.
+            // Only single postings are followed. A list would cost another read, and its pages are
+            // prefetched when the list is read.
             let page = || -> Result<Option<u32>> {
                 let posting = tables.single(candidate.ordinal)?;
                 Ok(posting.filter(|p| p.in_force || !in_force_only).map(|p| p.page))
@@ -277,9 +278,9 @@ impl View {
         Ok(())
     }
 
-    /// Whether a hit may lead to another page. It does not if only the page at `own` has that
-    /// fingerprint, or a page that had it and has changed. Costs reading a page's group, if that is
-    /// in another segment.
+    /// Whether a hit may lead to another page than `own`. The result is false if only the page at
+    /// `own` has the fingerprint, or a page that had the fingerprint and has changed. Costs reading
+    /// a page's group, if that page is in another segment.
     pub(crate) fn may_show(
         &self,
         wanted: &SearchRequest<'_>,
@@ -297,7 +298,7 @@ impl View {
         }
         match (wanted.exclude, own) {
             (None, _) => Ok(true),
-            // Both are in one segment: comparing page numbers saves reading the URL.
+            // Both pages are in one segment, so comparing their numbers saves reading the URL.
             (_, Some(own)) if own.component == component => Ok(own.page != posting.page),
             (Some(url), _) => Ok(live.segment.page_if(posting.page, url)?.is_none()),
         }

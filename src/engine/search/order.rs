@@ -8,8 +8,8 @@ use crate::order::sort_few_by_key;
 use crate::page::surt;
 
 /// The locations of found pages, in the order in which they were found. A segment's pages are in
-/// SURT order, so their numbers give the order. Most searches find one page, which needs no memory
-/// here.
+/// SURT order, so their numbers determine the order. Most searches find one page, which needs no
+/// allocation.
 #[derive(Default)]
 pub(crate) struct Order {
     first: Option<PageLocation>,
@@ -30,15 +30,15 @@ impl Order {
         }
     }
 
-    /// Sorts the results from an index on into SURT order, without duplicates of a page and
+    /// Sorts the results from the index `from` on into SURT order, without duplicates of a page and
     /// fingerprint.
     ///
     /// # Errors
     ///
-    /// If a location is missing.
+    /// A bug if a location is missing.
     pub(crate) fn put<F: FromHit>(&self, found: &mut Vec<F>, from: usize) -> Result<(), Bug> {
         let noted = usize::from(self.first.is_some()) + self.more.len();
-        // `put` sorts by these locations, so a missing one would attach pages to wrong keys.
+        // `put` sorts by these locations, so a missing location would attach pages to wrong keys.
         ensure(from + noted == found.len(), "each page that is found stands somewhere")?;
         let Some(first) = self.first.filter(|_| !self.more.is_empty()) else { return Ok(()) };
         let is_there = |location: &PageLocation| location.component == first.component;
@@ -48,8 +48,8 @@ impl Order {
             return Ok(());
         }
         let pages = || [first].into_iter().chain(self.more.iter().copied()).map(|s| s.page);
-        // Strictly ascending means no duplicates either: one posting list is already in order, and
-        // nothing is done.
+        // Strictly ascending numbers mean that there are no duplicates either. The pages of one
+        // posting list are already in order and are left unchanged.
         if !pages().is_sorted_by(|a, b| a < b) {
             let new = pages().zip(found.drain(from..));
             let mut new: Vec<(u32, F)> = new.collect();
@@ -62,8 +62,8 @@ impl Order {
     }
 }
 
-/// Sorts the results from an index on into SURT order by their URLs, without duplicates of a page
-/// and fingerprint. Costs a key for each.
+/// Sorts the results from the index `from` on into SURT order by their URLs, without duplicates of
+/// a page and fingerprint. Costs a key for each result.
 fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
     if found.len() < from + 2 {
         return;
@@ -72,12 +72,12 @@ fn by_surt<F: FromHit>(found: &mut Vec<F>, from: usize) {
     let mut new: Vec<(Vec<u8>, F)> = found.drain(from..).map(keyed).collect();
     sort_few_by(&mut new, |a, b| order(a).cmp(&order(b)));
     // Entries before `from` are nearer, so they have other fingerprints and cannot be duplicates of
-    // these.
+    // the new entries.
     new.dedup_by(|a, b| order(a) == order(b));
     found.extend(new.into_iter().map(|(_, found)| found));
 }
 
-/// Joins the results of two searches without common pages: nearest first.
+/// Joins the results of two searches without common pages, the nearest first.
 pub(crate) fn together<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     if one.is_empty() || other.is_empty() {
         one.extend(other);
@@ -85,7 +85,7 @@ pub(crate) fn together<F: FromHit>(mut one: Vec<F>, other: Vec<F>) -> Vec<F> {
     }
     one.extend(other);
     by_surt(&mut one, 0);
-    // A stable sort: within a distance the SURT order stays.
+    // The sort is stable, so results at one distance stay in SURT order.
     sort_few_by_key(&mut one, |found| found.near().distance);
     one
 }

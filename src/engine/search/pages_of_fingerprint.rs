@@ -1,5 +1,5 @@
-//! The pages that have one fingerprint, in SURT order over all components. Only a few of them are
-//! in memory at a time.
+//! The pages that have one fingerprint, in SURT order over all components. Only a few of these
+//! pages are in memory at a time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::error::Result;
 use crate::page::surt;
 use crate::progress::Progress;
 
-/// The number of pages looked up together, after the first one.
+/// The number of pages looked up together, after the first page.
 const TOGETHER: usize = 32;
 
 /// The number of skipped postings between two checks for cancellation.
 const ASKED: u32 = 1 << 10;
 
-/// The remaining pages of a fingerprint. A clone continues from the same position.
+/// The remaining pages of a fingerprint. A clone continues from the position of the original.
 #[derive(Clone)]
 pub(crate) struct PagesOfFingerprint {
     /// The remaining pages of each component; exhausted components are removed.
@@ -39,15 +39,15 @@ struct ComponentPages {
 /// The position in a component.
 #[derive(Clone, Copy)]
 enum PagePosition {
-    /// The next page is this one in SURT order, or one after it.
+    /// The next page is the page with this number, or a later page in SURT order.
     Segment(u32),
-    /// The last page, and an index in the list at or before its position.
+    /// The last page, and an index in the list that is not after its position.
     Memtable(Option<u32>, usize),
 }
 
 impl PagesOfFingerprint {
-    /// All pages of a fingerprint in these components. Looks up the first page of each component;
-    /// `None` if there is no page.
+    /// Returns all pages of the fingerprint in the components of `hits`. Looks up the first page of
+    /// each component; `None` if there is no page.
     pub(crate) fn of<'h>(
         hits: impl Iterator<Item = &'h Hit>,
         search: &mut Search<'_, '_>,
@@ -63,8 +63,8 @@ impl PagesOfFingerprint {
         }
         let is_merged = parts.len() > 1;
         for part in &mut parts {
-            // One page shows whether the fingerprint is visible at all. More are looked up when
-            // they are needed.
+            // One page shows whether the fingerprint is visible at all. More pages are looked up
+            // when they are needed.
             part.fill(1, is_merged, search, progress)?;
         }
         parts.retain(|part| !part.next.is_empty());
@@ -83,7 +83,7 @@ impl PagesOfFingerprint {
         search: &mut Search<'_, '_>,
         progress: &Progress,
     ) -> Result<Option<Arc<str>>> {
-        // At most one part is empty: the one whose last page the previous call took.
+        // At most one part is empty: the part whose last page the previous call returned.
         if let Some(at) = self.parts.iter().position(|part| part.next.is_empty()) {
             let part = self.parts.get_mut(at).or_bug("it is one of the parts")?;
             part.fill(TOGETHER, self.is_merged, search, progress)?;
@@ -97,7 +97,7 @@ impl PagesOfFingerprint {
 }
 
 impl ComponentPages {
-    /// Looks up the next `most` pages; fewer if there are no more.
+    /// Looks up the next `most` pages, or fewer if there are no more.
     fn fill(
         &mut self,
         most: usize,
@@ -124,15 +124,16 @@ impl ComponentPages {
                 let of = candidate.ordinal;
                 let postings = tables
                     .postings_ahead(of, start, None, most, move |p| p.page < end && p.in_force);
-                // Assumes that the list ends here; corrected below if the batch is full first.
+                // Assumes that the list ends here. The position is corrected below if the batch is
+                // full before the end.
                 self.after = PagePosition::Segment(end);
                 for posting in postings? {
                     let posting = posting?;
                     if posting.page >= end {
                         break;
                     }
-                    // Postings of past versions are skipped: only pages that show the fingerprint
-                    // now count.
+                    // Postings of past versions are skipped: only pages that have the fingerprint
+                    // in force count.
                     if posting.in_force {
                         search.page(number, live, posting.page, &candidate)?;
                     }
@@ -166,7 +167,7 @@ impl ComponentPages {
         let key = |url: &str| {
             let mut key = Vec::new();
             // Keys are needed to merge components. The pages of a single component are in order
-            // without them.
+            // without keys.
             if keyed {
                 surt::key(url, &mut key);
             }

@@ -26,9 +26,9 @@ pub(crate) const FINGERPRINTS: u32 = 1 << 12;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Near {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// The Hamming distance of its fingerprint.
+    /// The Hamming distance between the page's fingerprint and the searched fingerprint.
     pub distance: u32,
     /// The page's fingerprint, with reserved bits set to 0.
     pub fingerprint: u64,
@@ -58,7 +58,8 @@ pub enum Versions {
     /// The versions in force now.
     #[default]
     InForce,
-    /// The versions in force at a time, as in [`Snapshot::as_of`](crate::Snapshot::as_of).
+    /// The versions that were in force at a time, as in
+    /// [`Snapshot::as_of`](crate::Snapshot::as_of).
     At(Time),
     /// The versions that a visit saw between two times, both included.
     Seen(Time, Time),
@@ -67,9 +68,10 @@ pub enum Versions {
 }
 
 impl Versions {
-    /// Whether a page's fingerprint alone shows that its version is included.
+    /// Whether a page's fingerprint by itself shows that its version is included.
     pub(crate) fn need_no_visits(self) -> bool {
-        // The other two depend on when a page showed a fingerprint, which only its history says.
+        // The other two variants depend on the times at which a page had a fingerprint, which are
+        // only in the page's history.
         matches!(self, Self::InForce | Self::Ever)
     }
 }
@@ -100,21 +102,23 @@ pub struct Query {
     /// [epoch of near-duplicates](crate::Snapshot::near_epoch). Bits that the epoch reserves for
     /// metadata are neither compared nor returned.
     pub epoch: Option<Epoch>,
-    /// The most pages to return. `usize::MAX` returns all, whatever the cost.
+    /// The maximum number of pages to return. `usize::MAX` returns all, whatever the cost.
     pub limit: usize,
-    /// The most fingerprints to compare in a dense bucket; see [`Query::fingerprints`].
+    /// The maximum number of fingerprints to compare in a dense bucket; see
+    /// [`Query::fingerprints`].
     pub fingerprints: u32,
     /// The versions of pages to search.
     pub versions: Versions,
-    /// Only pages under this prefix.
+    /// Only pages under this prefix are searched.
     pub under: Option<Prefix>,
-    /// A page to exclude.
+    /// A page to exclude from the results.
     pub exclude: Option<String>,
-    /// Only pages of these classes; see [`Query::classes`].
+    /// Only pages of these classes are searched; see [`Query::classes`].
     pub classes: Option<Classes>,
     /// The time limit of the search; see [`Query::budget`].
     pub budget: Option<Duration>,
-    /// The most threads for many searches, or for work on all fingerprints; see [`Query::threads`].
+    /// The maximum number of threads for many searches, or for work on all fingerprints; see
+    /// [`Query::threads`].
     pub threads: usize,
 }
 
@@ -133,14 +137,14 @@ impl Query {
             exclude: None,
             classes: None,
             budget: None,
-            // `up_to` lowers this to the number of cores.
+            // `up_to` lowers this number to the number of cores.
             threads: usize::MAX,
         }
     }
 
     /// Creates a search for the `count` nearest pages, however far away they are.
     ///
-    /// It searches with growing radius. So it costs as much as a search within the distance of the
+    /// The search uses growing radii. So it costs as much as a search within the distance of the
     /// farthest page, plus some of the smaller radii: up to three times as much in all. Takes
     /// memory for a few times `count` pages.
     ///
@@ -177,15 +181,15 @@ impl Query {
         self
     }
 
-    /// Searches fingerprints of this epoch. Default: the
-    /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
+    /// Sets the epoch whose fingerprints are searched. Default: the [epoch of
+    /// near-duplicates](crate::Snapshot::near_epoch).
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Query {
         self.epoch = Some(epoch);
         self
     }
 
-    /// Sets the most pages to return.
+    /// Sets the maximum number of pages to return.
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Query {
         self.limit = limit;
@@ -195,13 +199,13 @@ impl Query {
     /// Limits the number of fingerprints to compare in a dense bucket. Default: 4,096.
     ///
     /// A template, or an attacker, can produce many thousand different fingerprints so close
-    /// together that no table separates the near ones from the others. A search within up to 12
-    /// bits may meet such a dense bucket in a segment or in memory. If comparing all of it would
-    /// cost several times as much as evenly spread fingerprints, the search cuts it short. It finds
-    /// everything that differs in at most one bit, compares this many of the others (and 16 for
-    /// each page that it may return), and is not [complete](Matches::complete). A search for all
-    /// pages (a [`limit`](Query::limit) of `usize::MAX`) and a search under a prefix compare
-    /// everything.
+    /// together that no table separates the near fingerprints from the others. A search within up
+    /// to 12 bits may meet such a dense bucket in a segment or in memory. If comparing the whole
+    /// bucket would cost several times as much as evenly spread fingerprints, the search cuts it
+    /// short. The search then finds all fingerprints that differ in at most one bit, compares
+    /// `fingerprints` of the others (and 16 for each page that it may return), and is not
+    /// [complete](Matches::complete). A search for all pages (a [`limit`](Query::limit) of
+    /// `usize::MAX`) and a search under a prefix compare the whole bucket.
     #[must_use]
     pub fn fingerprints(mut self, fingerprints: u32) -> Query {
         self.fingerprints = fingerprints;
@@ -216,7 +220,7 @@ impl Query {
         self
     }
 
-    /// Searches only pages under a prefix, such as those of a host.
+    /// Searches only pages under a prefix, such as the pages of a host.
     ///
     /// ```
     /// use simkeep::{Prefix, Query};
@@ -232,22 +236,23 @@ impl Query {
         self
     }
 
-    /// Excludes a page, such as the one whose own fingerprint is searched for.
+    /// Excludes a page, such as the page whose own fingerprint is searched for.
     #[must_use]
     pub fn exclude(mut self, url: impl Into<String>) -> Query {
         self.exclude = Some(url.into());
         self
     }
 
-    /// Searches only pages that are in these classes now, whichever versions are searched. Other
-    /// pages are neither returned nor counted: the result is that of a store without them.
+    /// Searches only pages that are in the given classes now, whichever versions are searched.
+    /// Other pages are neither returned nor counted: the result equals the result in a store
+    /// without them.
     ///
     /// Each near page is examined, and skipped if it has another class. Two side channels may hint
-    /// at such pages: the time of a search, and that it ended early, so that it is not
-    /// [complete](Matches::complete). It ends early if it had to skip too many pages, and it does
-    /// not look up the classes of pages beyond its limit. The fingerprints and costs in
+    /// at such pages: the time of a search, and whether the search ended early, so that its result
+    /// is not [complete](Matches::complete). A search ends early if it had to skip too many pages,
+    /// and it does not look up the classes of pages beyond its limit. The fingerprints and costs in
     /// [`Explanation::of`](crate::query::Explanation::of) include all pages, which the operator of
-    /// the store may see; its hits are those of pages of these classes.
+    /// the store may see; its hits are only pages of the given classes.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -272,10 +277,10 @@ impl Query {
         self
     }
 
-    /// Limits the time of the search. It looks for equal fingerprints first, and then increases the
-    /// radius as long as the next search is expected to fit in the remaining time. Then it scans
-    /// outward until the time is up. [`Matches::within`] is the distance up to which everything was
-    /// searched.
+    /// Limits the time of the search. The search looks for equal fingerprints first, and then
+    /// increases the radius as long as the next radius is expected to fit in the remaining time.
+    /// Then it scans outward until the time is up. [`Matches::within`] is the distance up to which
+    /// all pages were searched.
     #[must_use]
     pub fn budget(mut self, time: Duration) -> Query {
         self.budget = Some(time);
@@ -311,20 +316,20 @@ impl Query {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matches {
-    /// The pages, nearest first, then in SURT order. If past versions are searched, a page is
+    /// The pages, the nearest first, then in SURT order. If past versions are searched, a page is
     /// listed once for each of its fingerprints.
     pub near: Vec<Near>,
-    /// Whether these are all pages. If not, the result was cut short by one of these: the budget;
-    /// the limit; the number of pages that a search examines (256 and twice the limit); or a dense
-    /// bucket whose fingerprints were not all compared ([`Query::fingerprints`]). If the number of
-    /// examined pages was reached, it is undetermined which pages at the last distance are
-    /// returned, and if hundreds of pages once had a fingerprint, one that still has it may be
-    /// missing. After a dense bucket, any page that differs in two bits or more may be missing. A
-    /// higher limit examines more pages.
+    /// Whether `near` has all pages. If not, the result was cut short by the budget, the limit, the
+    /// number of pages that a search examines (256 and twice the limit), or a dense bucket whose
+    /// fingerprints were not all compared ([`Query::fingerprints`]). If the number of examined
+    /// pages was reached, it is undetermined which pages at the last distance are returned. If in
+    /// addition hundreds of pages once had a fingerprint, a page that still has it may be missing.
+    /// After a dense bucket, any page that differs in two bits or more may be missing. A higher
+    /// limit examines more pages.
     pub complete: bool,
-    /// The distance up to which `near` has every page: that of the query if the result is complete.
-    /// It is less if the budget ran out, the limit was reached, not all pages of a fingerprint were
-    /// examined, or a dense bucket was cut short. Beyond this distance, the result has only some
-    /// pages. `None` if pages with an equal fingerprint may be missing, too.
+    /// The distance up to which `near` has every page: the distance of the query if the result is
+    /// complete. The distance is less if the budget ran out, the limit was reached, not all pages
+    /// of a fingerprint were examined, or a dense bucket was cut short. Beyond this distance, the
+    /// result has only some pages. `None` if pages with an equal fingerprint may be missing, too.
     pub within: Option<u32>,
 }

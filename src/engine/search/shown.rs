@@ -1,4 +1,4 @@
-//! Checks which fingerprints of all components are shown by a page.
+//! Checks for the fingerprints of all components whether a page has them.
 
 use super::columns::Columns;
 use super::many::Expected;
@@ -12,12 +12,12 @@ use crate::segment::EpochTables;
 /// The number of fingerprints to prefetch ahead.
 const AHEAD: usize = 32;
 
-/// The fingerprints of all components, with a check whether a page shows one.
+/// The fingerprints of all components, with a check whether a page has a fingerprint.
 pub(crate) struct Shown<'s> {
     snapshot: &'s Snapshot,
     pub(crate) wanted: SearchRequest<'s>,
     pub(crate) columns: Columns<'s>,
-    /// The tables of the only component, if its postings alone are enough for the check.
+    /// The tables of the only component, if the table's postings are enough for the check.
     alone: Option<&'s EpochTables>,
 }
 
@@ -29,20 +29,22 @@ impl<'s> Shown<'s> {
         // Writes after the snapshot do not belong to it, so an empty memtable stays irrelevant.
         let quiet = snapshot.view.memtables.iter().all(|memtable| memtable.is_untouched());
         let alone = match &*snapshot.view.segments {
-            // With a single segment nothing supersedes its pages: the bit in the posting is the
-            // answer.
+            // With a single segment nothing supersedes its pages, so the bit in the posting is the
+            // result.
             [only] if quiet && wanted.is_of_all_in_force() => only.tables(wanted.epoch),
             _ => None,
         };
         Ok(Shown { snapshot, wanted, columns, alone })
     }
 
-    /// Whether a page shows each of the given fingerprints, which come with their ordinals. False
-    /// if a component older than that of the ordinal has it, so that it is reported once.
+    /// Returns for each of the given fingerprints, which come with their ordinals, whether a page
+    /// has it. False if a component older than the component of the ordinal has the fingerprint, so
+    /// that each fingerprint is reported once.
     pub(crate) fn of(&self, fingerprints: &[(u32, u64)]) -> Result<Vec<bool>> {
         if let Some(tables) = self.alone {
             let mut ahead = fingerprints.iter();
-            // Postings are read at random, so 32 are kept in flight ahead of the one in use.
+            // Postings are read at random, so 32 postings are prefetched ahead of the posting in
+            // use.
             ahead.by_ref().take(AHEAD).for_each(|(ordinal, _)| self.columns.prefetch(*ordinal));
             let is_in_force = |(ordinal, _): &(u32, u64)| {
                 ahead.next().into_iter().for_each(|(next, _)| self.columns.prefetch(*next));
@@ -51,7 +53,8 @@ impl<'s> Shown<'s> {
             return fingerprints.iter().map(is_in_force).collect();
         }
         let mut search = Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence);
-        // Any component may have a visible page of a fingerprint, so all that have it are read.
+        // Any component may have a visible page of a fingerprint, so all components that have the
+        // fingerprint are read.
         let hits = self.columns.holders(fingerprints, self.wanted.epoch)?;
         let in_order: Vec<Hit> = hits.iter().map(|(_, hit)| *hit).collect();
         let (mut ahead, mut taken) = (Expected::new(&self.snapshot.view, &in_order), 0);

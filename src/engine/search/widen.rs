@@ -11,39 +11,40 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::search::{Bounds, DISTANCE_MAX};
 
-/// The largest cost of a search relative to the one before.
+/// The maximum cost of a search relative to the previous search.
 const STEP: f64 = 2.0;
 
-/// The estimated cost in nanoseconds above which a search starts with small radii, because one of
-/// those may reach its limit.
+/// The estimated cost in nanoseconds above which a search starts with small radii, because a search
+/// with a small radius may reach its limit.
 const WORTH_NS: f64 = 20_000.0;
 
-/// If too few of the nearest fingerprints have matching pages, look for this many times as many.
+/// The factor by which the number of fingerprints to find grows, if too few of the nearest
+/// fingerprints have matching pages.
 const MORE: usize = 8;
 
-/// The bounds of a search for at most `limit` pages that is not repeated for more.
+/// The bounds of a search for at most `limit` pages that is not repeated with wider bounds.
 pub(crate) fn bounds(limit: usize, fingerprints: u32) -> Bounds {
-    /// The least number of fingerprints compared for each page.
+    /// The minimum number of fingerprints compared for each page.
     const EACH: u32 = 16;
     let named = u32::try_from(limit).unwrap_or(u32::MAX).saturating_mul(EACH);
-    // More hits than pages may be examined would be collected in vain.
+    // More hits than the number of pages that may be examined would be collected in vain.
     let (hits, hits_of_crowd) = (LookupBudget::of(limit).left, few(limit));
     Bounds { hits, hits_of_crowd, fingerprints: fingerprints.max(named), until: None }
 }
 
-/// The first bounds of a search for at most `limit` pages that may be repeated for more.
+/// The first bounds of a search for at most `limit` pages that may be repeated with wider bounds.
 pub(crate) fn bounds_of_search(limit: usize, fingerprints: u32) -> Bounds {
     Bounds { hits: few(limit), ..bounds(limit, fingerprints) }
 }
 
 /// The number of nearest fingerprints that nearly always have enough pages.
 fn few(limit: usize) -> usize {
-    // Some fingerprints have no visible page left, so more are needed than pages. `wants_more`
-    // repeats the search if this was too few.
+    // Some fingerprints have no visible page left, so more fingerprints are needed than pages.
+    // `wants_more` repeats the search if there were too few.
     limit.saturating_mul(2).saturating_add(16)
 }
 
-/// Finds pages near a fingerprint: at once, or with growing radius.
+/// Finds pages near a fingerprint, either at once or with growing radius.
 #[inline]
 pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
     let mut wanted = wanted(snapshot, query)?;
@@ -51,7 +52,7 @@ pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
         return widen(snapshot, &wanted, query.budget).map(|(matches, _)| matches);
     }
     for memtable in snapshot.view.memtables.iter().filter(|memtable| !memtable.is_untouched()) {
-        // The memtables are searched after the segments: by then these cache lines have arrived.
+        // The memtables are searched after the segments, when these cache lines have arrived.
         memtable.read().prefetch(wanted.epoch, wanted.fingerprint);
     }
     loop {
@@ -60,14 +61,15 @@ pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> Result<Matches> {
         if !wants_more {
             return Ok(matches);
         }
-        // Eight times as many hits each time, so a few repetitions reach any number.
+        // The number of hits grows by a factor of eight each time, so a few repetitions reach any
+        // number.
         wanted.widen_bounds();
     }
 }
 
 /// Finds pages for a request in a living epoch, as [`search`] does.
-// Not shared with `search`: passing the request by value costs time there, as explained at
-// `wanted`.
+// This code is not shared with `search`: passing the request by value costs time there, as
+// explained at `wanted`.
 pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: SearchRequest<'_>) -> Result<Matches> {
     if is_better_widened(snapshot, &wanted) {
         return widen(snapshot, &wanted, None).map(|(matches, _)| matches);
@@ -82,9 +84,9 @@ pub(crate) fn pages_near(snapshot: &Snapshot, mut wanted: SearchRequest<'_>) -> 
     }
 }
 
-// Always inlined: as a call, its result is copied in wider pieces than it was written in. That
-// waits for every instruction before, so consecutive searches no longer overlap: 240 ns each
-// instead of 140 at a million fingerprints.
+// This function is always inlined. As a call, its result is copied in wider pieces than the pieces
+// in which it was written. The copy waits for every instruction before it, so consecutive searches
+// no longer overlap: 240 ns each instead of 140 at a million fingerprints.
 #[inline(always)]
 pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<SearchRequest<'q>> {
     snapshot.view.check()?;
@@ -92,7 +94,7 @@ pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Search
     check_live(snapshot.epochs(), epoch)?;
     let is_bounded = query.limit < usize::MAX || query.budget.is_some();
     // Few of the nearest pages are under the prefix, so a sample of a dense neighbourhood would
-    // miss them.
+    // miss these pages.
     let fingerprints = if query.under.is_some() { u32::MAX } else { query.fingerprints };
     Ok(SearchRequest {
         fingerprint: query.fingerprint & epoch.mask(),
@@ -105,25 +107,25 @@ pub(crate) fn wanted<'q>(snapshot: &Snapshot, query: &'q Query) -> Result<Search
         classes: query.classes.as_ref(),
         unless: None,
         digest: None,
-        // Without a limit and a budget everything is requested, so nothing is bounded.
+        // Without a limit and a budget all pages are requested, so nothing is bounded.
         bounds: is_bounded.then(|| bounds_of_search(query.limit, fingerprints)),
     })
 }
 
-/// The result, from the hits of the segments; and whether more hits are needed.
+/// Returns the result, from the hits of the segments, and whether more hits are needed.
 #[inline]
 pub(crate) fn answer(
     snapshot: &Snapshot,
     wanted: &SearchRequest<'_>,
     found: &mut HitSet,
 ) -> Result<(Matches, bool)> {
-    // The view keeps its memtables: one that is sealed meanwhile is still read here, and its new
-    // segment is not in the view.
+    // The view keeps its memtables: a memtable that is sealed meanwhile is still read here, and its
+    // new segment is not in the view.
     snapshot.view.add_memory(wanted, found);
     resolve(snapshot, wanted, found)
 }
 
-/// The result, from all hits.
+/// Returns the result, from all hits, and whether more hits are needed.
 #[inline]
 fn resolve(
     snapshot: &Snapshot,
@@ -138,8 +140,8 @@ fn resolve(
     }
     let findings = snapshot.view.near(wanted, snapshot.sequence, found)?;
     let within = match findings.cut_at {
-        // Pages at this distance may be missing, so the result is complete up to one less. At 0
-        // nothing is: `None`.
+        // Pages at this distance may be missing, so the result is complete only up to a distance of
+        // one less. If the distance is 0, no distance is complete: `None`.
         Some(distance) => within.min(distance.checked_sub(1)),
         None => within,
     };
@@ -154,20 +156,21 @@ fn expected_ns(snapshot: &Snapshot, wanted: &SearchRequest<'_>) -> f64 {
     snapshot.view.components().map(|component| component.expected_ns(epoch, fingerprint, k)).sum()
 }
 
-/// Whether to start with small radii: if the whole search is costly, and its radius is probably
-/// larger than needed.
+/// Whether to start with small radii, because the whole search is costly, and its radius is
+/// probably larger than needed.
 pub(crate) fn is_better_widened(snapshot: &Snapshot, wanted: &SearchRequest<'_>) -> bool {
-    /// Searches up to this radius run at once.
+    /// The maximum radius of searches that run at once.
     const NARROW: u32 = 12;
-    // In this order: the model is evaluated only for wide and bounded searches.
+    // The order of the conditions matters: the model is evaluated only for wide and bounded
+    // searches.
     wanted.k > NARROW && wanted.bounds.is_some() && expected_ns(snapshot, wanted) > WORTH_NS
 }
 
-/// Searches with growing radius until one search has enough pages, the largest is done, or time is
-/// up. Returns the last radius, too.
+/// Searches with growing radius until one search has enough pages, the search with the largest
+/// radius is done, or the time is up. Also returns the last radius.
 ///
-/// If a search is done by a scan, it can just as well have the largest radius: a scan goes outward,
-/// and no farther than what it has found.
+/// A search by a scan can just as well have the largest radius: a scan goes outward, and no farther
+/// than the pages that it has found.
 pub(crate) fn widen(
     snapshot: &Snapshot,
     wanted: &SearchRequest<'_>,
@@ -178,7 +181,7 @@ pub(crate) fn widen(
     loop {
         let mut found = segment_hits(&snapshot.view.segments, &circle)?;
         let (matches, wants_more) = answer(snapshot, &circle, &mut found)?;
-        // Out of time, the answer of this radius is final. The first search, for equal
+        // If the time is up, the result of this radius is final. The first search, for equal
         // fingerprints, always runs.
         let in_time = budget.is_none_or(|budget| start.elapsed() < budget);
         if wants_more && in_time {
@@ -190,17 +193,17 @@ pub(crate) fn widen(
         }
         let is_whole = found.extent.is_whole(circle.k);
         if is_whole && (!matches.complete || matches.near.len() >= wanted.limit) {
-            // Enough pages are found, all of the nearest. Whether others exist beyond this radius
-            // is unknown.
+            // Enough pages are found, and they are the nearest. Whether other pages exist beyond
+            // this radius is unknown.
             return Ok((Matches { complete: false, ..matches }, circle.k));
         }
-        // A search that is not whole was a scan. A scan goes outward and ends once it has enough,
-        // so it can as well have the largest radius.
+        // A search that is not whole was a scan. A scan goes outward and ends once it has enough
+        // pages, so it can just as well have the largest radius.
         let next = if is_whole { next_circle(snapshot, &circle, wanted) } else { *wanted };
         let until = budget.map(|budget| start + budget);
         let expected = Duration::from_secs_f64(expected_ns(snapshot, &next) / 1e9);
-        // The next search would exceed the budget. The remaining time goes to a scan, which can
-        // stop anywhere.
+        // The next search would exceed the budget. The remaining time is used for a scan, which can
+        // stop at any time.
         if until.is_some_and(|until| Instant::now() + expected > until) {
             return widen_until(snapshot, found, wanted, until);
         }
@@ -208,7 +211,7 @@ pub(crate) fn widen(
     }
 }
 
-/// The largest radius that costs little more than the next one.
+/// The largest radius whose search costs little more than the next radius.
 fn next_circle<'w>(
     snapshot: &Snapshot,
     circle: &SearchRequest<'w>,
@@ -219,7 +222,7 @@ fn next_circle<'w>(
     while next.k < wanted.k {
         let wider = SearchRequest { k: next.k + 1, ..*wanted };
         // Costs grow with k in steps. Radii of nearly equal cost are merged, because each search
-        // repeats the one inside.
+        // repeats the search with the previous radius.
         if expected_ns(snapshot, &wider) > expected * STEP {
             break;
         }
@@ -228,7 +231,7 @@ fn next_circle<'w>(
     next
 }
 
-/// Combines the hits of a radius with those found beyond it until time is up.
+/// Combines the hits within a radius with the hits found beyond it until the time is up.
 fn widen_until(
     snapshot: &Snapshot,
     inside: HitSet,
@@ -251,8 +254,8 @@ fn widen_until(
     hits.extend(inside.hits);
     hits.sort_unstable_by_key(|hit| (hit.component, hit.candidate.ordinal));
     hits.dedup_by_key(|hit| (hit.component, hit.candidate.ordinal));
-    // Everything certain in the inner radius is in the union, so its certainty holds for both.
-    // Beyond it, hits may be missing.
+    // All hits that are certain in the inner radius are in the union, so its certainty applies to
+    // the union. Beyond this radius, hits may be missing.
     extent.certain = extent.certain.max(inside.extent.certain);
     let searched = extent.certain.unwrap_or(0).min(wanted.k);
     let (matches, _) = resolve(snapshot, &wanted, &mut found)?;

@@ -1,7 +1,7 @@
 //! Admission of writers: the write lock, and back-pressure.
 //!
-//! One thread at a time applies operations, in memory only. When the memtable is full, another one
-//! is started. While both are full, writers wait until the older one is sealed.
+//! One thread at a time applies operations, in memory only. When the memtable is full, another
+//! memtable is started. While both are full, writers wait until the older memtable is sealed.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::metrics::Work;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Rank, RankedGuard, RankedMutex, thread};
 
-/// How many milliseconds to wait for the memory of a sealed memtable that readers use.
+/// The maximum number of milliseconds to wait for the memory of a sealed memtable that readers use.
 const PATIENCE: u32 = 50;
 
 /// Admits one writer at a time.
@@ -28,9 +28,9 @@ pub(crate) struct Admission {
     core: Arc<Core>,
     compactor: Arc<Compactor>,
     writer: RankedMutex<Writer>,
-    /// Whether a load makes the writers wait. Set under the write lock.
+    /// Whether a load makes the writers wait. The flag is set under the write lock.
     paused: AtomicBool,
-    /// A sealed memtable, whose memory is reused for the next one.
+    /// A sealed memtable, whose memory is reused for the next memtable.
     spare: RankedMutex<Option<Memtable>>,
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct Writer {
     pub(crate) pending: Pending,
 }
 
-/// The write lock. If its holder panics, the store is poisoned before the next thread gets the
-/// lock.
+/// The write lock. If the thread that holds it panics, the store is poisoned before the next thread
+/// gets the lock.
 pub(crate) struct WriteLock<'s> {
     // Fields drop in this order: the store is poisoned before the next writer gets the lock.
     _on_panic: OnPanic<'s>,
@@ -63,7 +63,7 @@ impl DerefMut for WriteLock<'_> {
     }
 }
 
-/// Makes the writers of a store wait while it is held.
+/// Makes the writers of a store wait until it is dropped.
 pub(crate) struct Pause<'s>(&'s Admission);
 
 impl Drop for Pause<'_> {
@@ -98,24 +98,25 @@ impl Admission {
         self.writer.lock().next_sequence - 1
     }
 
-    /// The operations to commit, and the last of them.
+    /// Returns the operations to commit, and the number of the last applied operation.
     #[track_caller]
     pub(crate) fn take_pending(&self) -> Result<(Pending, u64)> {
         let mut writer = self.lock();
-        // The last holder of the lock may have left half of an operation.
+        // The last holder of the lock may have left an operation half applied.
         self.core.lifecycle.check_poison()?;
         Ok((std::mem::take(&mut writer.pending), writer.next_sequence - 1))
     }
 
     /// Takes the write lock once there is space for an operation, and no load makes the writers
     /// wait. Without background work, the thread that finds both memtables full calls `seal` for
-    /// the one that waits. The lock is not held meanwhile.
+    /// the memtable that waits. The lock is not held during this call.
     pub(crate) fn admit(&self, seal: impl Fn() -> Result<()>) -> Result<WriteLock<'_>> {
         let Core { options, live, lifecycle, .. } = &*self.core;
         loop {
             lifecycle.check()?;
             let writer = self.lock();
-            // `pause` sets the flag under the write lock, so its holder always sees it.
+            // `pause` sets the flag under the write lock, so the holder of the lock always sees the
+            // flag.
             if self.paused.load(Ordering::Acquire) {
                 drop(writer);
                 self.stall(|| !self.paused.load(Ordering::Acquire))?;
@@ -126,14 +127,14 @@ impl Admission {
             }
             let rotated = self.rotate(&writer);
             // Without background threads no other thread seals the full memtable. So this thread
-            // does it first, even though there is space again.
+            // seals it first, even though there is space again.
             if rotated && options.background {
                 return Ok(writer);
             }
             drop(writer);
             if options.background {
-                // Then everything is checked again under the lock: another writer may have filled
-                // the new memtable.
+                // After the stall, all conditions are checked again under the lock: another writer
+                // may have filled the new memtable.
                 self.stall(|| !live.is_sealing() && !self.compactor.is_behind())?;
             } else {
                 seal()?;
@@ -149,7 +150,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Makes writers wait, after those that hold the lock or wait for it have finished.
+    /// Makes writers wait, after the writers that hold the lock or wait for it have finished.
     pub(crate) fn pause(&self) -> Result<Pause<'_>> {
         // Waits for the current writer, which has space in the memtable and will finish.
         let _writer = self.lock();
@@ -158,7 +159,8 @@ impl Admission {
         Ok(Pause(self))
     }
 
-    /// Starts another memtable, unless one is waiting to be sealed, or merges are far behind.
+    /// Starts another memtable, unless a memtable is waiting to be sealed, or merges are far
+    /// behind.
     fn rotate(&self, writer: &WriteLock<'_>) -> bool {
         let Core { options, live, lifecycle, .. } = &*self.core;
         if live.is_sealing() {
@@ -173,7 +175,7 @@ impl Admission {
     }
 
     fn begin_memtable(&self, _writer: &WriteLock<'_>) {
-        // Memtables alternate between two journals, so a seal can drop all rows of one.
+        // Memtables alternate between two journals, so a seal can drop all rows of one journal.
         let journal = self.core.live.view().memtables.active.journal.other();
         let next = match self.spare.lock().take() {
             Some(spare) => spare.with_journal(journal),
@@ -181,21 +183,22 @@ impl Admission {
         };
         let active = Arc::new(next);
         self.core.live.change(|view| {
-            // Both change in one step: no reader misses the operations of the old memtable or sees
-            // them twice.
+            // Both memtables change in one step: no reader misses the operations of the old
+            // memtable or sees them twice.
             let sealing = Some(Arc::clone(&view.memtables.active));
             View { memtables: Memtables { sealing, active }, ..view.clone() }
         });
     }
 
-    /// Starts another memtable, if this one has waited long enough for more operations. Returns
-    /// whether merges prevented that.
+    /// Starts another memtable, if the active memtable has waited long enough for more operations.
+    /// Returns whether merges prevented the start.
     pub(crate) fn rotate_aged(&self) -> bool {
         if self.core.live.is_sealing() || !self.is_aged() {
             return false;
         }
         let writer = self.lock();
-        // Meanwhile it may have been sealed, and then the active one is another, or empty.
+        // The memtable may have been sealed meanwhile. If so, the active memtable is another one,
+        // or empty.
         self.is_aged() && !self.rotate(&writer)
     }
 
@@ -205,8 +208,8 @@ impl Admission {
         since.is_some_and(|since| since.elapsed() >= self.core.options.seal_after)
     }
 
-    /// Starts another memtable if this one is not empty, even if merges are due. Returns whether a
-    /// memtable remains to be sealed.
+    /// Starts another memtable if the active memtable is not empty, even if merges are due. Returns
+    /// whether a memtable remains to be sealed.
     pub(crate) fn rotate_all(&self) -> Result<bool> {
         self.core.lifecycle.check()?;
         let writer = self.lock();
@@ -220,20 +223,20 @@ impl Admission {
         Ok(true)
     }
 
-    /// Keeps the memory of a sealed memtable for the next one, if it is not too large, and if its
-    /// last readers finish soon.
+    /// Keeps the memory of a sealed memtable for the next memtable, if the memory is not too large,
+    /// and if the last readers of the memtable finish soon.
     pub(crate) fn recycle(&self, mut sealed: Arc<Memtable>) {
         for _ in 0..PATIENCE {
             if self.core.live.is_sealing() {
                 return;
             }
-            // Fails while a view or a snapshot has it. After 50 ms its memory is not worth waiting
-            // for.
+            // Fails while a view or a snapshot has the memtable. After 50 ms the memory is not
+            // worth waiting for.
             match Arc::try_unwrap(sealed) {
                 Ok(sealed) => {
                     let spare = sealed.emptied();
-                    // Hash tables keep their size when they are emptied, and count. Large ones
-                    // would make the next memtable full too soon.
+                    // Hash tables keep their size when they are emptied, and their memory counts.
+                    // Large tables would make the next memtable full too soon.
                     if spare.read().bytes() < self.core.options.memtable_bytes / 2 {
                         *self.spare.lock() = Some(spare);
                     }

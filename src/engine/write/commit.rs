@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::metrics::Work;
 use crate::sync::{Condvar, Rank, RankedMutex, thread};
 
-/// The most bytes that may wait for a flush, with [`Durability::OnFlush`].
+/// The maximum number of bytes that may wait for a flush, with [`Durability::OnFlush`].
 const PENDING_BYTES_MAX: usize = 1 << 20;
 
 /// Makes operations durable that were applied in memory.
@@ -30,33 +30,33 @@ struct State {
     leading: bool,
 }
 
-/// The committing thread. When it ends, even by a panic, another one may start.
+/// The committing thread. When it ends, even by a panic, another thread may commit.
 struct Leader<'s>(&'s Committer);
 
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
-        // Also after an error or a panic: otherwise threads that wait for a leader would wait
-        // forever.
+        // The flag is reset even after an error or a panic: otherwise threads that wait for a
+        // leader would wait forever.
         self.0.state.lock().leading = false;
         self.0.changed.notify_all();
     }
 }
 
 impl Committer {
-    /// Creates the committer; everything up to operation `durable` is durable.
+    /// Creates the committer; all operations up to `durable` are durable.
     pub(crate) fn new(core: &Arc<Core>, admission: &Arc<Admission>, durable: u64) -> Committer {
         let state = RankedMutex::new(Rank::Commit, State { durable, leading: false });
         let (core, admission) = (Arc::clone(core), Arc::clone(admission));
         Committer { core, admission, state, changed: Condvar::new() }
     }
 
-    /// Waits until everything that was applied is durable.
+    /// Waits until all applied operations are durable.
     pub(crate) fn commit_all(&self) -> Result<()> {
         self.commit(self.admission.last_sequence(), None)
     }
 
-    /// Acknowledges operation `sequence` according to the options: when it is durable, or right
-    /// away.
+    /// Acknowledges the operation `sequence` according to the options: when the operation is
+    /// durable, or right away.
     pub(crate) fn acknowledge(&self, sequence: u64) -> Result<()> {
         match self.core.options.durability {
             Durability::Each => self.commit(sequence, None),
@@ -68,8 +68,8 @@ impl Committer {
         }
     }
 
-    /// Releases the write lock after operations that are acknowledged later. If they wait for a
-    /// flush, they are visible at once, and committed when there are many.
+    /// Releases the write lock after operations that are acknowledged later. If the operations wait
+    /// for a flush, they are visible at once, and committed when there are many.
     pub(crate) fn applied(&self, writer: WriteLock<'_>) -> Result<()> {
         if self.core.options.durability != Durability::OnFlush {
             return Ok(());
@@ -80,8 +80,8 @@ impl Committer {
         if bytes > PENDING_BYTES_MAX { self.commit(last, None) } else { Ok(()) }
     }
 
-    /// Waits until operation `sequence` is durable. The first thread commits for all that wait with
-    /// it, after giving others `delay` to join.
+    /// Waits until the operation `sequence` is durable. The first thread commits the operations of
+    /// all waiting threads, after giving other threads `delay` to join.
     pub(crate) fn commit(&self, sequence: u64, delay: Option<Duration>) -> Result<()> {
         let mut state = self.state.lock();
         loop {
@@ -95,22 +95,24 @@ impl Committer {
             }
             state.leading = true;
             drop(state);
-            // The later is dropped first: the next leader sees a panic.
+            // `on_panic` is dropped before `leader`, so the next leader sees that the store is
+            // poisoned.
             let leader = Leader(self);
             let on_panic = OnPanic::new(&self.core.lifecycle);
             if let Some(delay) = delay {
-                // No lock is held: other calls apply their operations meanwhile, and this commit
-                // includes them.
+                // No lock is held during the delay: other calls apply their operations meanwhile,
+                // and this commit includes them.
                 thread::sleep(delay);
             }
-            // Only now, so that it includes what came during the delay.
+            // The operations are taken only now, so that the commit includes operations that came
+            // during the delay.
             let (pending, last) = self.admission.take_pending()?;
             let timing = self.core.metrics.begin(Work::Commit);
             self.core.catalog.append(pending.blobs()).map_err(|e| self.core.poison(e))?;
             timing.end();
             state = self.state.lock();
-            // After the sync: no reader sees an operation that a crash could undo, except with
-            // `OnFlush`.
+            // Operations become visible after the sync: no reader sees an operation that a crash
+            // could undo, except with `OnFlush`.
             state.durable = last;
             self.core.live.show(last);
             drop(state);
@@ -119,7 +121,7 @@ impl Committer {
         }
     }
 
-    /// Waits until no thread commits. Once the store is closed, no thread starts to.
+    /// Waits until no thread commits. Once the store is closed, no thread starts a commit.
     pub(crate) fn wait_idle(&self) {
         let mut state = self.state.lock();
         while state.leading {

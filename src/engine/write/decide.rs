@@ -1,6 +1,6 @@
 //! The decision on a request: its verdict, and the operations that it causes.
 //!
-//! Usually the page's head is enough. Otherwise the page's visits of one time are looked up. This
+//! Usually the page's head is enough. Otherwise the page's visits at one time are looked up. This
 //! stage changes nothing.
 
 use std::borrow::Cow;
@@ -43,15 +43,15 @@ pub(crate) struct WriteDecision {
     pub(crate) operations: SmallVec<[(Entry, Effect); 1]>,
 }
 
-/// A decided request: the decision, and the page before it.
+/// A decided request: the decision, and the state of the page before it.
 pub(crate) struct Decided<'p> {
     pub(crate) decision: WriteDecision,
-    /// The page's number in the active memtable, if it is there.
+    /// The page's number in the active memtable, if the active memtable has the page.
     pub(crate) number: Option<u32>,
     /// Whether an older component has the page.
     pub(crate) earlier: bool,
-    /// The packed head of the page in older components; empty without one, and for a page of the
-    /// active memtable.
+    /// The packed head of the page in older components; empty if there is none, and for a page of
+    /// the active memtable.
     pub(crate) head: Cow<'p, [u8]>,
     before: Before,
 }
@@ -60,14 +60,14 @@ pub(crate) struct Decided<'p> {
 enum Before {
     /// The memtables have all data about the page.
     Known(Option<PageBefore>),
-    /// In the packed head, which comes from the segments.
+    /// The packed head, which comes from the segments, has the state.
     Packed,
 }
 
 /// The state of a page before a request.
 #[derive(Clone, Copy)]
 pub(crate) struct PageBefore {
-    /// When it was first seen.
+    /// The time when the page was first seen.
     pub(crate) first: Time,
     pub(crate) weight: Weight,
 }
@@ -81,8 +81,8 @@ impl PageBefore {
 impl<'p> Decided<'p> {
     /// Looks up the page in the memtables, and decides the request.
     ///
-    /// The memtables have newer data than the segments. They are read here, under the write lock,
-    /// because another call may have written to the page since the lookup.
+    /// The memtables have newer data than the segments. They are read under the write lock, because
+    /// another call may have written to the page since the lookup.
     pub(crate) fn new(
         context: RequestContext<'_>,
         page: &mut LookedUpPage<'p>,
@@ -91,15 +91,16 @@ impl<'p> Decided<'p> {
         let mut known = Known::default();
         let is_in_memory = view.take_in_memory(lookup, &mut known)?;
         let active = known.location.filter(|location| location.component == ComponentId::Active);
-        // Only a number of the active memtable: the journal refers to pages by it.
+        // Only a number in the active memtable is used, because the journal refers to pages by such
+        // a number.
         let number = active.map(|location| location.page);
         if is_in_memory {
             let before = Before::Known(known.head.as_ref().map(PageBefore::of));
             let mut packed = Vec::new();
             if let Some(head) = known.head.as_ref().filter(|_| number.is_none()) {
                 let location = known.location.or_bug("a page with a head stands somewhere")?;
-                // The page is new to the active memtable, and the one before it has its head, which
-                // is carried over.
+                // The page is new to the active memtable. The previous memtable has the page's
+                // head, which is copied.
                 put_course(&mut packed, head, view.changes_in_memory(location)?.as_ref());
             }
             let earlier = known.location.is_some();
@@ -108,7 +109,7 @@ impl<'p> Decided<'p> {
         }
         // No memtable has the page, so its head in the segments is still current.
         let decision = match page.effect.verdict {
-            // The usual case: the effect was computed before the lock was taken.
+            // In the usual case, the effect was computed before the lock was taken.
             Some(verdict) if is_alone(request) => {
                 WriteDecision::visit(verdict, request.entry(), page.effect.take())
             }
@@ -134,7 +135,7 @@ fn is_alone(request: &Operation<'_>) -> bool {
 }
 
 impl WriteDecision {
-    /// Decides a request for a page with this head, which is consumed.
+    /// Decides a request for a page with the head `head`, which is consumed.
     fn new(context: RequestContext<'_>, head: &mut Option<Head>) -> Result<WriteDecision> {
         let RequestContext { view, lookup, request } = context;
         let visit = request.entry();
@@ -152,7 +153,7 @@ impl WriteDecision {
             Entry::Visit(_) => {}
         }
         let also = request.also_content();
-        // Before anything is applied: this may fail.
+        // These checks come before anything is applied, because they may fail.
         let mut news = Beside::new();
         for beside in request.beside() {
             if !is_stated(view, lookup, head.as_ref(), &beside)? {
@@ -165,8 +166,8 @@ impl WriteDecision {
         let effect = Effect::of(head, &visit, also.as_slice(), &view.epochs);
         let verdict = match effect.verdict {
             Some(verdict) => verdict,
-            // Between the first and the last visit the head does not have them all: the entries of
-            // that time decide.
+            // Between the first and the last visit the head does not have all visits, so the
+            // entries of that time decide.
             None => late(view, lookup, &visit)?.into(),
         };
         let mut decision = WriteDecision::visit(verdict, visit, effect);
@@ -179,7 +180,7 @@ impl WriteDecision {
         Ok(decision)
     }
 
-    /// Decides a restatement for a page with this head.
+    /// Decides a restatement for a page with the head `head`.
     fn restated(
         RequestContext { view, lookup, .. }: RequestContext<'_>,
         head: &mut Option<Head>,
@@ -189,8 +190,8 @@ impl WriteDecision {
         let Some(digest) = digest else {
             return Ok(WriteDecision::nothing(OperationVerdict::Restated(RestateOutcome::Missing)));
         };
-        // The digest of the visit that it restates, so that both are one version in the order of
-        // entries.
+        // The restatement gets the digest of the visit that it restates, so that both are one
+        // version in the order of entries.
         restated.digest = digest;
         let entry = Entry::Restated(restated);
         if is_stated(view, lookup, head.as_ref(), &entry)? {
@@ -204,7 +205,8 @@ impl WriteDecision {
         WriteDecision { verdict, operations: SmallVec::new() }
     }
 
-    /// A decision with one entry that is not a visit, and that is new to a page with this head.
+    /// Returns a decision with one entry that is not a visit, and that is new to a page with the
+    /// head `head`.
     fn one(
         verdict: OperationVerdict,
         view: &View,
@@ -215,7 +217,7 @@ impl WriteDecision {
         WriteDecision { verdict, operations: [operation].into_iter().collect() }
     }
 
-    /// A decision on a visit, which causes no operation if it is known.
+    /// Returns a decision on a visit, which causes no operation if the visit is known.
     fn visit(verdict: VisitVerdict, visit: Entry, effect: Effect) -> WriteDecision {
         let news = (verdict.verdict != Verdict::Known).then_some((visit, effect));
         WriteDecision {
@@ -224,7 +226,7 @@ impl WriteDecision {
         }
     }
 
-    /// The weight in force after all operations, if there are any.
+    /// The weight in force after all operations; `None` if there are no operations.
     pub(crate) fn weight(&self) -> Option<Weight> {
         self.operations.last().map(|(_, effect)| effect.weight)
     }
@@ -236,7 +238,7 @@ impl WriteDecision {
     }
 }
 
-/// The digest of the restated content, among those that a page had at a time.
+/// The digest of the restated content, among the digests that a page had at a time.
 #[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
 fn restated_of(
     view: &View,
@@ -251,7 +253,7 @@ fn restated_of(
     if times().all(|seen| seen < time) {
         return Ok(None);
     }
-    // The head has the last contents. That is enough if it has all contents of that time.
+    // The head has the last contents, which are enough if they include all contents of that time.
     if times().all(|seen| seen <= time)
         && (contents.len() < HISTORY_WINDOW || times().any(|seen| seen < time))
     {
@@ -265,8 +267,8 @@ fn restated_of(
 }
 
 /// Whether an entry other than a visit is known already. For a restatement, a visit that saw the
-/// same content does not count: whether there is one depends on the order of arrival, and the
-/// contents of a history must not.
+/// same content does not count: whether there is such a visit depends on the order of arrival, and
+/// the contents of a history must not depend on that order.
 fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entry) -> Result<bool> {
     let last = match entry {
         Entry::Property(given) => {
@@ -274,14 +276,14 @@ fn is_stated(view: &View, lookup: &Lookup<'_>, head: Option<&Head>, entry: &Entr
         }
         _ => head.and_then(|head| head.contents.first()).map(|seen| seen.time),
     };
-    // The usual case: later than everything in the head, so no history is read.
+    // In the usual case, the entry is later than all entries in the head, so no history is read.
     if last < Some(entry.time()) {
         return Ok(false);
     }
     Ok(view.entries_at(lookup, entry.time())?.contains(entry))
 }
 
-/// The verdict on a visit that does not come after all others of its page.
+/// The verdict on a visit that does not come after all other visits of its page.
 fn late(view: &View, lookup: &Lookup<'_>, visit: &Entry) -> Result<Verdict> {
     let known = view.entries_at(lookup, visit.time())?.contains(visit);
     Ok(if known { Verdict::Known } else { Verdict::OutOfOrder })

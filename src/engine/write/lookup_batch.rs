@@ -20,10 +20,10 @@ use crate::segment::put_course;
 /// The results of looking up some requests in the segments: the first stage of a write.
 pub(crate) struct LookedUp<'a> {
     pub(crate) view: Arc<View>,
-    /// The number of requests before the first of these.
+    /// The number of requests before the first of these requests.
     skipped: usize,
     pages: Vec<Page<'a>>,
-    /// Heads of the pages in segments, packed as in the journal.
+    /// The heads of the pages in segments, packed as in the journal.
     heads: Vec<u8>,
     /// The searches, request by request.
     searches: Vec<SearchRequest<'a>>,
@@ -34,10 +34,10 @@ struct Page<'a> {
     lookup: Lookup<'a>,
     /// Whether any segment has the page.
     earlier: bool,
-    /// The range of its head, if it has one.
+    /// The range of the page's head in the heads; empty without a head.
     head: Range<usize>,
     effect: Effect,
-    /// The range of its searches.
+    /// The range of the request's searches.
     searches: Range<usize>,
     /// The hits of each search in the segments.
     found: SmallVec<[HitSet; 1]>,
@@ -47,7 +47,7 @@ struct Page<'a> {
 pub(crate) struct LookedUpPage<'p> {
     /// Whether any segment has the page.
     pub(crate) earlier: bool,
-    /// Its packed head; empty without one.
+    /// The page's packed head; empty without a head.
     pub(crate) head: &'p [u8],
     /// The effect of the request on the page, unless the memtables have the page.
     pub(crate) effect: &'p mut Effect,
@@ -57,7 +57,7 @@ pub(crate) struct LookedUpPage<'p> {
 }
 
 impl<'a> LookedUp<'a> {
-    /// Looks up the pages in the segments, and searches for near ones.
+    /// Looks up the pages in the segments, and searches for near pages.
     pub(crate) fn new(
         view: Arc<View>,
         options: &Options,
@@ -77,7 +77,7 @@ impl<'a> LookedUp<'a> {
         let (known, heads) = known_in_segments(&view, operations, &lookups)?;
         let shown = |search: &SearchRequest<'_>, found: HitSet, location| {
             let mut hits = Vec::new();
-            // Drops hits that can lead to no page here, so that nobody waits for it under the write
+            // Drops hits that can lead to no page, so that nobody waits for them under the write
             // lock.
             for hit in found.hits {
                 if view.may_show(search, &hit, location)? {
@@ -108,7 +108,7 @@ impl<'a> LookedUp<'a> {
         LookedUp { view, ..self }
     }
 
-    /// Sets the number of requests before the first of these.
+    /// Sets the number of requests before the first of these requests.
     pub(crate) fn after(self, skipped: usize) -> Self {
         LookedUp { skipped, ..self }
     }
@@ -134,19 +134,20 @@ impl<'a> LookedUp<'a> {
 
     /// Prefetches the parts of the memtables that are needed soon after request `at`.
     pub(crate) fn prefetch(&self, operations: &[Operation<'_>], at: usize) {
-        /// The number of requests to prefetch at once, because it takes the memtables' locks.
+        /// The number of requests to prefetch at once. Requests are grouped, because prefetching
+        /// takes the memtables' locks.
         const TOGETHER: usize = 8;
         if !at.is_multiple_of(TOGETHER) {
             return;
         }
         let soon = at + TOGETHER..at + 2 * TOGETHER;
-        // Three stages, eight operations apart: each reads the address that the stage before has
-        // prefetched.
+        // There are three stages, eight operations apart: each stage reads the address that the
+        // previous stage has prefetched.
         let later = |by: usize| soon.start + by * TOGETHER..soon.end + by * TOGETHER;
         let looked = |range: Range<usize>| range.filter_map(|at| self.get(at));
         for memtable in &self.view.memtables {
             let inner = memtable.read();
-            // A page's number, then the page, then its contents.
+            // The stages prefetch a page's number, then the page, then its contents.
             looked(later(2)).for_each(|looked| inner.prefetch_number(looked.lookup.hash));
             looked(later(1)).for_each(|looked| inner.prefetch_page(looked.lookup.hash));
             looked(soon.clone()).for_each(|looked| inner.prefetch_contents(looked.lookup.hash));
@@ -163,14 +164,14 @@ impl<'a> LookedUp<'a> {
 
 /// The data about a page in the segments, and the effect of the request on it.
 struct KnownPage {
-    /// The range of its head, if it has one.
+    /// The range of the page's head in the heads; empty without a head.
     head: Range<usize>,
     effect: Effect,
-    /// Its location, if any segment has it.
+    /// The location of the page, if any segment has it.
     location: Option<PageLocation>,
 }
 
-/// Looks up pages in the segments. Returns the data about each, and the packed heads.
+/// Looks up pages in the segments. Returns the data about each page, and the packed heads.
 fn known_in_segments(
     view: &View,
     operations: &[Operation<'_>],
@@ -181,13 +182,14 @@ fn known_in_segments(
         let effect = Effect::of(&mut None, &operation.entry(), also.as_slice(), &view.epochs);
         KnownPage { head: 0..0, effect, location: None }
     };
-    // Filled for pages that no segment has. Those that are found are overwritten below.
+    // The data is first filled for pages that no segment has. Pages that are found are overwritten
+    // below.
     let mut pages: Vec<KnownPage> = operations.iter().map(unknown).collect();
     let mut heads = Vec::new();
     view.known_in_segments(lookups, |place, location, mut course| {
         let page = pages.get_mut(place).or_bug("a place is that of a lookup")?;
         let operation = operations.get(place).or_bug("a place is that of a lookup")?;
-        // All heads go into one buffer: no page costs an allocation.
+        // All heads are written to one buffer, so no page costs an allocation.
         let start = heads.len();
         if let Some(head) = &course.head {
             put_course(&mut heads, head, course.changes.as_ref());

@@ -49,12 +49,12 @@ impl Store {
     }
 
     /// Reports one visit to the store. The outcome has the verdict on the page, its copies and
-    /// near-duplicates. Durable when this returns, unless
+    /// near-duplicates. The visit is durable when this call returns, unless
     /// [`Options::durability`](crate::Options::durability) says otherwise.
     ///
     /// Costs a lookup of the page and a search in every segment, some microseconds together, and a
     /// share of a commit: two or three syncs for all calls that wait at the same time. Waits while
-    /// the memtable is full and the previous one is still being sealed.
+    /// the memtable is full and the previous memtable is still being sealed.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time, Verdict, fingerprint};
@@ -84,11 +84,11 @@ impl Store {
         })
     }
 
-    /// Reports many visits. Each is decided after those before it.
+    /// Reports many visits. Each visit is decided after the visits before it.
     ///
-    /// They become durable together, in one commit or a few. If one of them is invalid (its URL,
-    /// time or epoch), none is stored. Much faster than single calls: the lookups are interleaved,
-    /// and share the commit.
+    /// The visits become durable together, in one commit or a few. If one of the visits is invalid
+    /// (its URL, time or epoch), none is stored. This call is much faster than single calls: the
+    /// lookups are interleaved, and share the commit.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -107,9 +107,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe). After [`Error::Corrupt`], the visits before the one
-    /// that could not be decided are stored, and the rest is not. Observing all of them again is
-    /// harmless.
+    /// The errors of [`observe`](Store::observe). After [`Error::Corrupt`], the visits before the
+    /// visit that could not be decided are stored, and the rest is not. Observing all visits again
+    /// is harmless.
     pub fn observe_batch(&self, observations: &[Observation<'_>]) -> Result<Vec<Outcome>> {
         let operations: Vec<_> = observations.iter().copied().map(Operation::Observe).collect();
         self.answered(&operations, |answers| {
@@ -119,8 +119,9 @@ impl Store {
 
     /// Stores observations, restatements and properties in one call.
     ///
-    /// Each operation is decided after those before it. They become durable together, in one commit
-    /// or a few. If one of them is invalid (its URL, time or epoch), none is stored.
+    /// Each operation is decided after the operations before it. The operations become durable
+    /// together, in one commit or a few. If one of the operations is invalid (its URL, time or
+    /// epoch), none is stored.
     ///
     /// ```
     /// # use simkeep::{Observation, Operation, Options, PropertyUpdate, Store, Time};
@@ -139,7 +140,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe_batch`](Store::observe_batch).
+    /// The errors of [`observe_batch`](Store::observe_batch).
     pub fn write_batch(&self, operations: &[Operation<'_>]) -> Result<Vec<OperationResult>> {
         self.answered(operations, Ok)
     }
@@ -148,9 +149,9 @@ impl Store {
     /// time.
     ///
     /// Fingerprints of other epochs stay: queries use the newest epoch of the [role](crate::Role)
-    /// that they need. This is neither a visit nor a change of the page, and the history keeps both
-    /// fingerprints. As durable and as fast as [`observe`](Store::observe);
-    /// [`restate_batch`](Store::restate_batch) takes many at a time.
+    /// that they need. A restatement is neither a visit nor a change of the page, and the history
+    /// keeps both fingerprints. This call is as durable and as fast as [`observe`](Store::observe);
+    /// [`restate_batch`](Store::restate_batch) takes many restatements at a time.
     ///
     /// ```
     /// use simkeep::query::Stale;
@@ -163,7 +164,7 @@ impl Store {
     /// let new = store.register_epoch("another extractor", Role::Both)?;
     /// for page in Stale::of(&store.snapshot(), new, None) {
     ///     let page = page?;
-    ///     // Its text, as it was kept elsewhere, by the new extractor.
+    ///     // The text of the page, kept elsewhere and extracted by the new extractor.
     ///     let fingerprint = 0x4321;
     ///     let restated = Restatement::new(&page.url, page.time, fingerprint, new);
     ///     assert_eq!(store.restate(restated)?, RestateOutcome::Stored);
@@ -175,19 +176,19 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe).
+    /// The errors of [`observe`](Store::observe).
     pub fn restate(&self, restatement: Restatement<'_>) -> Result<RestateOutcome> {
         self.answered(&[Operation::Restate(restatement)], |mut answers| {
             answers.pop().or_bug("each restatement has an outcome")?.restated()
         })
     }
 
-    /// Restates many contents, one after another. They become durable together, in one commit or a
-    /// few. If one of them is invalid (its URL, time or epoch), none is stored.
+    /// Restates many contents, one after another. The restatements become durable together, in one
+    /// commit or a few. If one of them is invalid (its URL, time or epoch), none is stored.
     ///
     /// # Errors
     ///
-    /// Those of [`observe_batch`](Store::observe_batch).
+    /// The errors of [`observe_batch`](Store::observe_batch).
     pub fn restate_batch(&self, restatements: &[Restatement<'_>]) -> Result<Vec<RestateOutcome>> {
         let operations: Vec<_> = restatements.iter().copied().map(Operation::Restate).collect();
         self.answered(&operations, |answers| {
@@ -198,10 +199,10 @@ impl Store {
     /// Sets a property of a page from a time on, without a visit: a
     /// [weight](PropertyUpdate::weight) or a [class](PropertyUpdate::class).
     ///
-    /// That is no change of the page. [`Page::weight`](crate::Page::weight) and
-    /// [`Page::class`](crate::Page::class) are the properties in force. As durable and as fast as
-    /// [`observe`](Store::observe); [`write_batch`](Store::write_batch) takes many at a time, and
-    /// [`load`](Store::load) sets properties of all pages.
+    /// A property is not a change of the page. [`Page::weight`](crate::Page::weight) and
+    /// [`Page::class`](crate::Page::class) are the properties in force. This call is as durable and
+    /// as fast as [`observe`](Store::observe); [`write_batch`](Store::write_batch) takes many
+    /// properties at a time, and [`load`](Store::load) sets properties of all pages.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -221,7 +222,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of [`observe`](Store::observe).
+    /// The errors of [`observe`](Store::observe).
     pub fn set_property(&self, update: PropertyUpdate<'_>) -> Result<PropertyOutcome> {
         self.answered(&[Operation::SetProperty(update)], |mut answers| {
             answers.pop().or_bug("each property update has an outcome")?.property_set()
@@ -244,17 +245,17 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Poisoned`] if it is not.
+    /// [`Error::Io`] or [`Error::Poisoned`] if not everything is durable.
     pub fn flush(&self) -> Result<()> {
         self.change(|db| db.committer.commit_all())
     }
 }
 
-/// The most requests that are looked up together. The more there are, the closer together are their
-/// reads in the index of URLs.
+/// The maximum number of requests that are looked up together. The more requests there are, the
+/// closer together are their reads in the index of URLs.
 const CHUNK_MAX: usize = 5000;
 
-/// The least number of requests that is worth a second thread.
+/// The minimum number of requests that is worth a second thread.
 const CHUNK_MIN: usize = 250;
 
 /// Applies requests one after another, and acknowledges them together, according to the options.
@@ -263,7 +264,7 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
     core.lifecycle.check()?;
     let epochs = Arc::clone(&core.live.view().epochs);
     let clock = Clock::of(core);
-    // All checks before any is applied: one invalid request means that none is stored.
+    // All requests are checked before any is applied: if one request is invalid, none is stored.
     operations.iter().try_for_each(|operation| {
         check_in(&epochs, operation)?;
         clock.check(operation)
@@ -272,7 +273,8 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
     let look_up = |chunk| LookedUp::new(core.live.view(), &core.options, chunk);
     let pipeline = Pipeline::new(chunks(operations));
     let applied = thread::scope(|scope| {
-        // Also after an error, so that the helper does not look up chunks that are never applied.
+        // New work stops even after an error, so that the helper does not look up chunks that are
+        // never applied.
         let _until = pipeline.until_dropped();
         if !is_sealing_late(core) {
             pipeline.help(scope, look_up);
@@ -286,10 +288,11 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
         ensure(answers.len() == operations.len(), "each operation has an answer")
             .map_err(Error::from)
     });
-    // May be an operation of another call. Committing that as well does no harm.
+    // The last operation may belong to another call. Committing that operation as well does no
+    // harm.
     let last = admission.last_sequence();
     if let Err(e) = core.lifecycle.poison_on_bug(counted) {
-        // All applied operations are acknowledged; after a bug none is.
+        // All applied operations are acknowledged; after a bug no operation is acknowledged.
         if !matches!(e, Error::Bug(_)) {
             committer.commit(last, None)?;
             core.metrics.observed(answers.iter().filter_map(found));
@@ -304,7 +307,7 @@ pub(crate) fn observe(db: &Db, operations: &[Operation<'_>]) -> Result<Vec<Opera
     Ok(answers)
 }
 
-/// The page that was visited.
+/// The URL of the page that was visited.
 fn visited<'a>(operation: &Operation<'a>) -> Option<&'a str> {
     match operation {
         Operation::Observe(observation) => Some(observation.url),
@@ -320,8 +323,9 @@ fn found(answer: &OperationResult) -> Option<(&Verdict, bool)> {
     }
 }
 
-/// Whether a memtable still waits to be sealed while the next is half full. Then the sealing
-/// thread needs a processor more than a batch does: a third memtable would have to wait for it.
+/// Whether a memtable still waits to be sealed while the next memtable is half full. If so, the
+/// sealing thread needs a processor more than a batch does: a third memtable would have to wait for
+/// the seal.
 fn is_sealing_late(core: &Core) -> bool {
     let view = core.live.view();
     let half_full =
@@ -341,20 +345,20 @@ fn apply_all<'a>(
     let (mut writer, mut looked_up) = begin(db, looked_up, operations, 0)?;
     let epochs = Arc::clone(&core.live.view().epochs);
     if !Arc::ptr_eq(&epochs, &checked) {
-        // An epoch may have ended since.
+        // An epoch may have ended since the requests were checked.
         let mut all = operations.iter().flat_map(of_epochs);
         all.try_for_each(|epoch| check_live(&epochs, epoch))?;
     }
     let mut full = false;
     for (at, operation) in operations.iter().enumerate() {
-        // The next operation goes to another memtable. `begin` decides whether the lookups are
-        // still valid.
+        // The next operation is applied to another memtable. `begin` decides whether the lookups
+        // are still valid.
         if full {
             drop(writer);
             (writer, looked_up) = begin(db, looked_up, operations, at)?;
         }
         looked_up.prefetch(operations, at);
-        // Under the lock, so that no thread commits half an operation.
+        // The call is under the lock, so that no thread commits half an operation.
         let applied = apply(&core.options, &mut writer, &mut looked_up, at, operation);
         let applied = core.lifecycle.poison_on_bug(applied)?;
         full = applied.1;
@@ -366,8 +370,8 @@ fn apply_all<'a>(
 /// Takes the write lock, and updates the lookups to the current view: the requests from `from` on
 /// are looked up again if necessary.
 ///
-/// As long as the same memtable is active, an older view still has all data, if perhaps in other
-/// components: sealing and merging change no data.
+/// As long as the active memtable stays the same, an older view still has all data, if perhaps in
+/// other components: sealing and merging change no data.
 fn begin<'s, 'a>(
     db: &'s Db,
     mut looked_up: LookedUp<'a>,
@@ -375,7 +379,7 @@ fn begin<'s, 'a>(
     from: usize,
 ) -> Result<(WriteLock<'s>, LookedUp<'a>)> {
     let Db { core, admission, sealer, .. } = db;
-    /// How often this releases the lock to look up again.
+    /// The maximum number of times that the lock is released to look up again.
     const TRIES: usize = 3;
     let mut tries = 0;
     loop {
@@ -384,14 +388,15 @@ fn begin<'s, 'a>(
         if Arc::ptr_eq(&live.memtables.active, &looked_up.view.memtables.active) {
             return Ok((writer, looked_up));
         }
-        // Another memtable but the same segments: lookups were made in segments only, so they are
-        // still valid.
+        // The active memtable is new, but the segments are the same. Lookups were made in segments
+        // only, so they are still valid.
         if Arc::ptr_eq(&live.segments, &looked_up.view.segments) {
             return Ok((writer, looked_up.seen_in(live)));
         }
         tries += 1;
-        // Below the limit this drops the lock, so that others write during the lookup. Above it the
-        // lock is kept: otherwise quick rotations could make a call look up forever.
+        // Up to the limit this line drops the lock, so that other threads write during the lookup.
+        // Beyond the limit the lock is kept: otherwise quick rotations could make a call look up
+        // forever.
         let held = (tries > TRIES).then_some(writer);
         let left = operations.get(from..).or_bug("what is left is of the observations")?;
         looked_up = LookedUp::new(live, &core.options, left)?.after(from);
@@ -401,8 +406,8 @@ fn begin<'s, 'a>(
     }
 }
 
-/// Two smaller chunks first, one for each of two threads; after that one chunk is applied while the
-/// next is looked up.
+/// Returns two smaller chunks first, one for each of two threads. After these, one chunk is applied
+/// while the next is looked up.
 fn chunks<'s, 'a>(operations: &'s [Operation<'a>]) -> impl Iterator<Item = &'s [Operation<'a>]> {
     let tenth = operations.len().div_ceil(10);
     let size = |tenths: usize| match operations.len() {

@@ -23,12 +23,12 @@ use crate::time::Time;
 pub(crate) struct Nearby {
     copies: Vec<(Time, RankedHit)>,
     near: Vec<(Time, RankedHit)>,
-    /// Whether they are complete.
+    /// Whether the copies and the near pages are complete.
     pub(crate) complete: bool,
 }
 
 impl Nearby {
-    /// Adds the hits of the memtables to those of the segments, and reads the pages.
+    /// Adds the hits of the memtables to the hits of the segments, and reads the pages.
     pub(crate) fn find(
         view: &View,
         options: &Options,
@@ -45,7 +45,7 @@ impl Nearby {
             near.truncate(search.limit);
             copies.extend(output.copies);
         }
-        // One search yields copies in SURT order. Those of two searches must be sorted.
+        // One search yields copies in SURT order. The copies of two searches must be sorted.
         if searches.len() > 1 {
             copies.sort_by_cached_key(|copy: &RankedHit| surt::key_of(&copy.near.url));
         }
@@ -56,11 +56,13 @@ impl Nearby {
         Ok(Nearby { copies, near, complete })
     }
 
-    /// Returns the page that ranks first, unless it is the page of the request itself. `weight` is
-    /// the weight of that page, if the request changes it. `before` returns the state of the page
-    /// before the request; it is called only if there are other pages.
+    /// Returns the page that ranks first, unless that page is the page of the request itself.
+    /// `weight` is the weight of the request's page, if the request changes it. `before` returns
+    /// the state of the request's page before the request; it is called only if there are other
+    /// pages.
     ///
-    /// Costs reading the page's history until it had that content, if its visits may decide.
+    /// Costs reading the history of the request's page up to its first visit with this content, if
+    /// its visits may decide.
     pub(crate) fn original(
         &self,
         ranking: &Ranking,
@@ -101,7 +103,7 @@ struct RankedHit {
     near: Near,
     weight: Weight,
     since: Since,
-    /// The location of its newest record.
+    /// The location of the page's newest record.
     location: PageLocation,
 }
 
@@ -123,8 +125,8 @@ impl FromHit for RankedHit {
 }
 
 impl RankedHit {
-    /// When the page was first seen with its content in force. Reads its entries until then, unless
-    /// its head has the time, or it is cached.
+    /// The time when the page was first seen with its content in force. Reads the page's entries up
+    /// to that time, unless its head has the time, or the time is cached.
     fn since(&self, view: &View) -> Result<Time> {
         let PageLocation { component, page } = self.location;
         let read = || {
@@ -138,7 +140,8 @@ impl RankedHit {
         match view.component(component)? {
             Component::Segment(_, live) => live.since.get_or(page, read),
             Component::Memtable(_, memtable) => {
-                // The content in force, and its time, change only with another entry.
+                // The content in force, and the time when it was first seen, change only with
+                // another entry.
                 let last = memtable.read().page(page).last_arrival();
                 match memtable.since.get(page) {
                     Some((of, since)) if of == last => Ok(since),
@@ -152,19 +155,20 @@ impl RankedHit {
         }
     }
 
-    /// A lower bound of that time. Reads nothing.
+    /// A lower bound of the time when the page was first seen with its content in force. Reads
+    /// nothing.
     fn earliest(&self) -> Time {
         self.since.earliest()
     }
 
-    /// Of pages in SURT order, the first `limit` by the time when each was first seen with its
-    /// content in force, and then in SURT order; each with that time. Reads entries only of pages
-    /// that may be among them.
+    /// Selects the first `limit` pages by the time when each was first seen with its content in
+    /// force; pages with equal times come in SURT order. `all` must be in SURT order. Returns each
+    /// page with its time. Reads entries only of pages that may be among the first.
     fn first_of(all: Vec<RankedHit>, limit: usize, view: &View) -> Result<Vec<(Time, RankedHit)>> {
         let earliest = |(place, one): (usize, &RankedHit)| Reverse((one.earliest(), place));
-        // The heap is ordered by a lower bound, which is free. A page's history is read when it
-        // comes to the top. Reading all of them took 19 ms for a page with 300 mirrors of 3,000
-        // visits each.
+        // The heap is ordered by a lower bound, which is free. A page's history is read when the
+        // page comes to the top. Reading all histories took 19 ms for a page with 300 mirrors of
+        // 3,000 visits each.
         let mut next: BinaryHeap<_> = all.iter().enumerate().map(earliest).collect();
         let mut all: Vec<Option<RankedHit>> = all.into_iter().map(Some).collect();
         let mut first = Vec::with_capacity(limit.min(all.len()));
@@ -176,8 +180,8 @@ impl RankedHit {
             let since = one.since(view)?;
             if since > time {
                 one.since = Since::Known(since);
-                // It is later than its bound, so others may come before it. With the exact time it
-                // is not read again.
+                // The page's time is later than its bound, so other pages may come before it. With
+                // the exact time the page is not read again.
                 next.push(Reverse((since, place)));
             } else {
                 first.extend(slot.take().map(|one| (since, one)));
@@ -187,7 +191,7 @@ impl RankedHit {
     }
 }
 
-/// The rank of a page among others.
+/// The rank of a page among other pages.
 struct NearbyRank<'u> {
     rank: Rank,
     url: &'u str,
@@ -222,15 +226,15 @@ fn is_before(
     let weight = weight.or_bug("a page without new data is known")?;
     let is_first =
         |since: Time| NearbyRank::of(ranking, lookup.url, since, weight).order(other).is_lt();
-    // It was first seen with this content now, or some time since its first visit. If the exact
-    // time does not matter, its history is not read.
+    // The page was first seen with this content now, or some time since its first visit. If the
+    // exact time does not matter, the page's history is not read.
     let earliest = before.map_or(time, |before| before.first.min(time));
     let [then, now] = [earliest, time].map(is_first);
     if then == now {
         return Ok(now);
     }
-    // The content came with this visit, unless the page had it before. A restatement may be older
-    // than all visits; then the first visit counts.
+    // The content came with this visit, unless the page had the content before. A restatement may
+    // be older than all visits; in this case the first visit counts.
     let seen: Vec<Content> =
         request.seen().copied().into_iter().chain(request.also_content()).collect();
     let had = view.first_seen(lookup, u64::MAX, &seen)?;

@@ -9,12 +9,13 @@ use crate::engine::search::{SearchRequest, bounds};
 use crate::order::sort_few_by_key;
 use crate::page::{Content, Epoch, Operation};
 
-/// The most searches of a request.
+/// The maximum number of searches of a request.
 pub(crate) const SEARCHES_MAX: usize = 2;
 
-/// Search number `nth` of a request, for other pages near its content: one for each of its
-/// fingerprints that finds near-duplicates. The first uses the fingerprint of the newest epoch. The
-/// second finds pages without a fingerprint of the newest epoch.
+/// Returns search number `nth` of a request, for other pages near its content. There is a search
+/// for each of the request's fingerprints that finds near-duplicates. The first search uses the
+/// fingerprint of the newest epoch. The second search finds pages without a fingerprint of the
+/// newest epoch.
 #[inline]
 pub(crate) fn search_request<'a>(
     options: &Options,
@@ -50,13 +51,14 @@ pub(crate) fn searched(
     contents: &mut [Content],
     nth: usize,
 ) -> Option<(Content, Option<Epoch>)> {
-    // One content or two of different epochs: `validate::check` rejects two of one epoch.
+    // There are one content or two contents of different epochs: `validate::check` rejects two
+    // contents of one epoch.
     sort_few_by_key(contents, |content| Reverse(content.epoch.count()));
     let finds = |c: &&Content| c.fingerprint.is_some() && epochs.finds_near(c.epoch);
     let mut found = contents.iter().filter(finds);
     let newest = found.next()?;
-    // The second search excludes pages with a fingerprint of the newest epoch: the first one finds
-    // them.
+    // The second search excludes pages with a fingerprint of the newest epoch, because the first
+    // search finds them.
     match nth.checked_sub(1) {
         None => Some((*newest, None)),
         Some(after) => Some((*found.nth(after)?, Some(newest.epoch))),

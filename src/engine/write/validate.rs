@@ -8,11 +8,11 @@ use crate::time::TimeError;
 use crate::url::check_url;
 
 impl Operation<'_> {
-    /// Checks that a request can be stored: that [`write_batch`](crate::Store::write_batch)
-    /// would accept its URL, times, weight and epochs. A failed batch does not say which request is
-    /// invalid; this finds it.
+    /// Checks that a request can be stored: that [`write_batch`](crate::Store::write_batch) would
+    /// accept its URL, times, weight and epochs. The error of a failed batch does not say which
+    /// request is invalid; this check finds the request.
     ///
-    /// Costs a look at the URL, about 10 ns, and reads no file.
+    /// Costs a pass over the URL, about 10 ns, and reads no file.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -30,22 +30,23 @@ impl Operation<'_> {
     ///
     /// # Errors
     ///
-    /// The reason why it is invalid: [`Error::Url`], [`Error::Time`], [`Error::InvalidOption`],
-    /// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or [`Error::InvalidArgument`] if both of its
-    /// fingerprints belong to the same epoch.
+    /// The reason why the request is invalid: [`Error::Url`], [`Error::Time`],
+    /// [`Error::InvalidOption`], [`Error::UnknownEpoch`], [`Error::EndedEpoch`], or
+    /// [`Error::InvalidArgument`] if both of its fingerprints belong to one epoch.
     pub fn check(&self, snapshot: &Snapshot) -> Result<()> {
         check_in(snapshot.epochs(), self)
     }
 }
 
-/// Checks that a request can be stored in a store with these epochs.
+/// Checks that a request can be stored in a store with the epochs `epochs`.
 pub(crate) fn check_in(epochs: &[EpochInfo], operation: &Operation<'_>) -> Result<()> {
-    // First the checks that need no store, then whether the epochs exist and have not ended.
+    // The checks that need no store come first, then the check that the epochs exist and have not
+    // ended.
     check(operation)?;
     of_epochs(operation).try_for_each(|epoch| check_live(epochs, epoch))
 }
 
-/// The epochs of the fingerprints of a operation.
+/// The epochs of the fingerprints of an operation.
 pub(crate) fn of_epochs(operation: &Operation<'_>) -> impl Iterator<Item = Epoch> + use<> {
     let own = operation.entry().epoch();
     own.into_iter().chain(operation.also().map(|also| also.epoch))
@@ -60,8 +61,8 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
         Operation::SetProperty(update) => (None, Entry::Property(update.entry).weight()),
     };
     let time = operation.entry().time();
-    // Times beyond the years 1 to 9999 are rejected here, so that no difference of times overflows
-    // later.
+    // Times outside of the years 1 to 9999 are rejected here, so that no difference of times
+    // overflows later.
     for time in [Some(time), modified].into_iter().flatten() {
         if !time.is_storable() {
             return Err(TimeError::OutOfRange(time.as_ms()).into());
@@ -71,8 +72,8 @@ pub(crate) fn check(operation: &Operation<'_>) -> Result<()> {
         return Err(Error::InvalidOption { name: "weight", takes: "finite and greater than 0" });
     }
     match (operation.seen(), operation.also()) {
-        // One content has one fingerprint in an epoch. With two, chance would decide which one
-        // counts.
+        // One content has one fingerprint in an epoch. With two fingerprints, chance would decide
+        // which of them counts.
         (Some(own), Some(also)) if own.epoch == also.epoch => Err(Error::invalid_argument(
             "both fingerprints of an observation are of the same epoch",
         )),

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::page::{Operation, VisitVerdict};
 
 /// Decides request number `at` and applies it, under the write lock. Also returns whether the
-/// memtable is full now.
+/// memtable is full after the request.
 pub(crate) fn apply(
     options: &Options,
     writer: &mut Writer,
@@ -24,7 +24,8 @@ pub(crate) fn apply(
     let (view, lookup, mut page) = looked_up.page(at)?;
     let context = RequestContext { view, lookup, request };
     let decided = Decided::new(context, &mut page)?;
-    // Before the operations are in the memtable, where a search would find the page itself.
+    // The result is made before the operations are in the memtable, where a search would find the
+    // page itself.
     let answer = match decided.decision.verdict {
         OperationVerdict::Restated(outcome) => OperationResult::Restated(outcome),
         OperationVerdict::PropertySet(outcome) => OperationResult::PropertySet(outcome),
@@ -36,7 +37,7 @@ pub(crate) fn apply(
     Ok((answer, full))
 }
 
-/// The outcome of a visit: its verdict, with copies and near pages.
+/// Returns the outcome of a visit: its verdict, with copies and near pages.
 fn outcome(
     options: &Options,
     context: RequestContext<'_>,
@@ -65,8 +66,8 @@ fn outcome(
     })
 }
 
-/// Adds the operations to the journal's buffer and the active memtable. Returns whether that is
-/// full.
+/// Adds the operations to the journal's buffer and the active memtable. Returns whether the
+/// memtable is full.
 fn put_operations(
     options: &Options,
     writer: &mut Writer,
@@ -88,14 +89,15 @@ fn put_operations(
         };
         pending.push(active.journal, sequence, |out| journal::put_entry(out, &page, entry))?;
         *next_sequence += 1;
-        // Locked for each operation separately, so that readers get in between.
+        // The memtable is locked for each operation separately, so that readers get the lock
+        // between operations.
         let mut inner = active.write();
         let page = match number {
             Some(page) => page,
             None => inner.add_page(sequence, lookup.url, lookup.hash, earlier, head)?,
         };
         inner.enter(sequence, page, *entry, effect, &view.epochs)?;
-        // The first operation may add the page. Those after it refer to it by its number.
+        // The first operation may add the page. Later operations refer to the page by its number.
         number = Some(page);
         full = inner.is_full(options);
     }

@@ -1,4 +1,5 @@
-//! Checkpoints of frequently visited pages, which save a fold from the first visit each time.
+//! Checkpoints of frequently visited pages. They save folding all entries from the first visit each
+//! time.
 
 use smallvec::SmallVec;
 
@@ -10,11 +11,11 @@ use crate::segment::put_course;
 /// A checkpoint: the state of a page as of some operation.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
-    /// The last operation in it.
+    /// The last operation in the checkpoint.
     pub(super) sequence: u64,
-    /// The last arrival in it.
+    /// The last arrival in the checkpoint.
     pub(super) arrival: u32,
-    /// Its offset in the heads.
+    /// The offset of the checkpoint's head in the heads.
     pub(super) head: usize,
     pub(super) head_len: u32,
     pub(super) kind: CheckpointKind,
@@ -25,22 +26,22 @@ pub(super) struct Checkpoint {
 /// The contents of a checkpoint besides the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckpointKind {
-    /// Nothing.
+    /// No other contents.
     Head,
-    /// Nothing, because an entry came late: the change statistics must be computed again.
+    /// No other contents, because an entry came late: the change statistics must be computed again.
     Late,
-    /// The change statistics. All entries in it came in order.
+    /// The change statistics. All entries in the checkpoint came in order.
     Changes,
 }
 
 /// The contents of a new checkpoint.
 struct NewCheckpoint {
-    /// The last operation and the last arrival in it.
+    /// The last operation and the last arrival in the checkpoint.
     sequence: u64,
     arrival: u32,
     course: PageHistory,
     kind: CheckpointKind,
-    /// The number of arrivals after it.
+    /// The number of arrivals after the checkpoint.
     later: u32,
 }
 
@@ -48,17 +49,18 @@ struct NewCheckpoint {
 pub(super) const CHECKPOINT_ARRIVALS: u32 = 32;
 
 impl<'a> PageOf<'a> {
-    /// Its checkpoints, latest first.
+    /// The checkpoints of the page, the latest first.
     #[expect(clippy::indexing_slicing, reason = "a checkpoint names one that came before it")]
     fn checkpoints(&self) -> impl Iterator<Item = &'a Checkpoint> + use<'a> {
         let checkpoints = &self.pages.checkpoints;
         let of = move |at: Option<u32>| at.map(|at| &checkpoints[at as usize]);
-        // Linked backwards, because nearly every lookup needs the last state.
+        // The checkpoints are linked backwards, because nearly every lookup needs the last state.
         std::iter::successors(of(self.page.checkpoint), move |c| of(c.before))
     }
 
     /// The packed page at the last suitable checkpoint at or before `sequence`, and the arrivals
-    /// after it up to `sequence`; or the page's head in older components, and all arrivals.
+    /// after the checkpoint up to `sequence`. Without such a checkpoint, the page's head in older
+    /// components, and all arrivals.
     pub(super) fn kept(
         &self,
         sequence: u64,
@@ -70,7 +72,7 @@ impl<'a> PageOf<'a> {
             None => {
                 let MemPage { head, head_len, arrivals, .. } = *self.page;
                 let packed = self.pages.packed(head, head_len);
-                // A forgotten page starts with nothing.
+                // A forgotten page starts without a head.
                 let older = if reset.is_none() { packed } else { &[] };
                 (older, arrivals.map(|(first, _)| first))
             }
@@ -79,7 +81,7 @@ impl<'a> PageOf<'a> {
     }
 
     /// The last suitable checkpoint at or before `sequence`; `None` if the page was forgotten after
-    /// it.
+    /// the checkpoint.
     pub(super) fn checkpoint(
         &self,
         sequence: u64,
@@ -87,7 +89,7 @@ impl<'a> PageOf<'a> {
     ) -> Option<&'a Checkpoint> {
         let last = self.checkpoints().find(|c| c.sequence <= sequence && is_enough(c.kind));
         let reset = self.last_reset(sequence);
-        // If this checkpoint is from before the reset, so are all older ones.
+        // If this checkpoint is older than the reset, all earlier checkpoints are older, too.
         last.filter(|c| reset.is_none_or(|reset| reset < c.sequence))
     }
 
@@ -101,15 +103,15 @@ impl<'a> PageOf<'a> {
     }
 
     /// The contents of a new checkpoint: the page with its change statistics, up to an entry that
-    /// later ones cannot affect. If all entries since the last checkpoint belong to one visit, it
-    /// is only the current head.
+    /// later entries cannot affect. If all entries since the last checkpoint belong to one visit,
+    /// the checkpoint has only the current head.
     fn new_checkpoint(&self, epochs: &[EpochInfo]) -> Result<NewCheckpoint, Bug> {
         let recent: SmallVec<[(u32, &Arrival); CHECKPOINT_ARRIVALS as usize]> =
             self.kept(u64::MAX, |_| true).1.collect();
-        // The last visit may still get a restatement, which changes its comparison. So the
-        // checkpoint ends before it.
+        // The last visit may still get a restatement, which changes the visit's comparison. So the
+        // checkpoint ends before that visit.
         let settled = PageHistory::settled(recent.iter().map(|(_, arrival)| &arrival.entry));
-        // Without epochs nothing can be compared: a replay without them keeps heads only.
+        // Without epochs nothing can be compared, so a replay without epochs keeps heads only.
         let last = settled.checked_sub(1).filter(|_| !epochs.is_empty());
         let followed = last.and_then(|last| recent.get(last));
         let course = followed.map(|(_, last)| self.course_at(last.sequence, epochs));
@@ -139,7 +141,7 @@ impl Pages {
     pub(super) fn keep(&mut self, number: u32, epochs: &[EpochInfo]) -> Result<(), Bug> {
         let kept = self.page(number).new_checkpoint(epochs)?;
         let head = self.heads.len();
-        // Without a head nothing is packed, and `unpack_course` reads nothing as no page.
+        // Without a head nothing is packed, and `unpack_course` reads an empty slice as no page.
         if let Some(now) = kept.course.head {
             put_course(&mut self.heads, &now, kept.course.changes.as_ref());
         }
@@ -149,7 +151,7 @@ impl Pages {
         let place = place.or_bug("there are fewer checkpoints than visits")?;
         let page = self.pages.get_mut(number as usize).or_bug("a page that is here stays")?;
         let before = page.checkpoint.replace(place);
-        // Entries after the checkpoint count for the next one.
+        // Entries after the checkpoint count towards the next checkpoint.
         page.arrivals_since = kept.later;
         let NewCheckpoint { sequence, arrival, kind, .. } = kept;
         self.checkpoints.push(Checkpoint { sequence, arrival, head, head_len, kind, before });

@@ -20,23 +20,24 @@ use checkpoint::{CHECKPOINT_ARRIVALS, Checkpoint, CheckpointKind};
 /// A page with operations since the last seal.
 #[derive(Debug)]
 struct MemPage {
-    /// The position of its URL in the URLs.
+    /// The position of the page's URL in the URLs.
     url: usize,
     url_len: u32,
     hash: u64,
     first_sequence: u64,
-    /// The position of its head in the heads; of length 0 if older components do not have the page.
+    /// The position of the page's head in the heads. The head has length 0 if older components do
+    /// not have the page.
     head: usize,
     head_len: u32,
-    /// Its first and last arrival.
+    /// The first and the last arrival of the page.
     arrivals: Option<(u32, u32)>,
-    /// Its last checkpoint, and the number of arrivals after it.
+    /// The last checkpoint of the page, and the number of arrivals after it.
     checkpoint: Option<u32>,
     arrivals_since: u32,
     earlier: bool,
-    /// Whether it was ever forgotten here.
+    /// Whether the page was ever forgotten in this memtable.
     reset: bool,
-    /// Whether it was forgotten with a prefix and did not come back.
+    /// Whether the page was forgotten with a prefix and did not come back.
     taken_out: bool,
 }
 
@@ -45,7 +46,7 @@ struct MemPage {
 struct Arrival {
     sequence: u64,
     entry: Entry,
-    /// The states of the page before and after.
+    /// The states of the page before and after the entry.
     states: (PageState, PageState),
     /// The number of the page.
     page: u32,
@@ -58,19 +59,20 @@ struct Arrival {
 pub(super) struct Pages {
     pages: Vec<MemPage>,
     urls: String,
-    /// Packed heads, as in the journal: those of older components, and of checkpoints.
+    /// Packed heads, as in the journal: the heads of older components, and the heads of
+    /// checkpoints.
     heads: Vec<u8>,
     arrivals: Vec<Arrival>,
     checkpoints: Vec<Checkpoint>,
-    /// Forgotten pages, and when.
+    /// The forgotten pages, with the operations that forgot them.
     resets: BTreeSet<(u32, u64)>,
 }
 
 /// The state of a page before an entry.
 pub(super) struct Before {
-    /// Whether the page had any entry here.
+    /// Whether the page had any entry in this memtable.
     pub(super) came: bool,
-    /// Whether it had been forgotten with a prefix.
+    /// Whether the page had been forgotten with a prefix.
     pub(super) taken_out: bool,
 }
 
@@ -95,7 +97,7 @@ impl<'a> PageOf<'a> {
         self.page.hash
     }
 
-    /// Whether an operation at or before `sequence` added the page here.
+    /// Whether an operation at or before `sequence` added the page to the memtable.
     pub(crate) fn is_here(&self, sequence: u64) -> bool {
         self.page.first_sequence <= sequence
     }
@@ -113,7 +115,8 @@ impl<'a> PageOf<'a> {
     /// much as [`head_at`](Self::head_at), plus a pass over the entries since the last checkpoint
     /// if all of them belong to one visit.
     pub(crate) fn course_at(&self, sequence: u64, epochs: &[EpochInfo]) -> PageHistory {
-        // A checkpoint with only the head lacks the change statistics. An earlier one is used.
+        // A checkpoint with only the head lacks the change statistics, so an earlier checkpoint is
+        // used.
         let (packed, later) = self.kept(sequence, |kind| kind != CheckpointKind::Head);
         let mut course = unpack_course(packed);
         let arrivals: SmallVec<[Entry; 4]> = later.map(|(_, arrival)| arrival.entry).collect();
@@ -121,8 +124,9 @@ impl<'a> PageOf<'a> {
         course
     }
 
-    /// When the page was first seen here, or restated, with a content, as of `sequence`. Costs a
-    /// pass over the entries until then if they came in order, else over all.
+    /// The time when the page was first seen in this memtable, or restated, with a content, as of
+    /// `sequence`. Costs a pass over the entries up to that time if they came in order, otherwise
+    /// over all entries.
     pub(crate) fn first_seen(
         &self,
         sequence: u64,
@@ -131,17 +135,18 @@ impl<'a> PageOf<'a> {
         let has_it = |entry: &Entry| entry.content().as_ref().is_some_and(&is_it);
         let (after, start) = (self.last_reset(sequence).unwrap_or(0), self.page.arrivals?.0);
         let of = |first, sequence| self.entries_from(first, after, sequence);
-        // Up to this checkpoint times ascend.
+        // Up to this checkpoint the times of the entries ascend.
         let ordered = self.checkpoint(sequence, |kind| kind != CheckpointKind::Head);
         let ordered = ordered.filter(|c| c.kind == CheckpointKind::Changes);
-        // Up to the checkpoint the first match is the earliest. After it all entries are checked.
+        // Up to the checkpoint the first match is the earliest. After the checkpoint all entries
+        // are checked.
         let early = ordered.and_then(|c| of(Some(start), c.sequence).find(&has_it));
         let rest = ordered.map_or(Some(start), |c| self.after(c));
         let rest = of(rest, sequence).filter(&has_it);
         early.into_iter().chain(rest).map(|entry| entry.time()).min()
     }
 
-    /// Its last arrival.
+    /// The last arrival of the page.
     pub(crate) fn last_arrival(&self) -> Option<u32> {
         self.page.arrivals.map(|(_, last)| last)
     }
@@ -156,7 +161,7 @@ impl<'a> PageOf<'a> {
         prefetch_value(self.page);
     }
 
-    /// Prefetches the contents of the page, once the page itself has arrived.
+    /// Prefetches the contents of the page, once the page itself has been prefetched.
     #[expect(clippy::indexing_slicing, reason = "what a page has was put there")]
     pub(super) fn prefetch(&self) {
         let MemPage { url, url_len, head, head_len, arrivals, .. } = *self.page;
@@ -167,7 +172,7 @@ impl<'a> PageOf<'a> {
         prefetch(self.pages.packed(head, head_len));
     }
 
-    /// When the page was last forgotten, at or before `sequence`.
+    /// The operation at or before `sequence` that last forgot the page.
     fn last_reset(&self, sequence: u64) -> Option<u64> {
         if !self.page.reset {
             return None;
@@ -177,8 +182,8 @@ impl<'a> PageOf<'a> {
         self.pages.resets.range(upto).next_back().map(|&(_, sequence)| sequence)
     }
 
-    /// Whether data in older components does not count as of `sequence`: they do not have the page,
-    /// or it was forgotten.
+    /// Whether data in older components does not count as of `sequence`, because older components
+    /// do not have the page, or the page was forgotten.
     pub(crate) fn ends_at(&self, sequence: u64) -> bool {
         !self.page.earlier || self.last_reset(sequence).is_some()
     }
@@ -200,8 +205,8 @@ impl<'a> PageOf<'a> {
         self.arrivals_from(first, after, sequence).map(|(_, arrival)| arrival.entry)
     }
 
-    /// The arrivals from `first` on that come after one operation and up to another, each with its
-    /// index.
+    /// The arrivals from `first` on that come after the operation `after`, up to the operation
+    /// `sequence`. Each comes with its index.
     #[expect(
         clippy::indexing_slicing,
         reason = "each names the next of the same page, once it came"
@@ -214,21 +219,21 @@ impl<'a> PageOf<'a> {
     ) -> impl Iterator<Item = (u32, &'a Arrival)> + use<'a> {
         let arrivals = &self.pages.arrivals;
         let of = |at: Option<u32>| at.map(|at| (at, &arrivals[at as usize]));
-        // A page's arrivals are linked in order of sequence. So the walk can stop at the end, but
-        // must skip those before a reset.
+        // A page's arrivals are linked in order of sequence. So the walk can stop at `sequence`,
+        // but must skip the arrivals before a reset.
         std::iter::successors(of(first), move |(_, arrival)| of(arrival.next))
             .take_while(move |(_, a)| a.sequence <= sequence)
             .filter(move |(_, a)| a.sequence > after)
     }
 
-    /// Fills a buffer with the entries in force here, in order.
+    /// Fills a buffer with the page's entries in force in this memtable, in order.
     pub(crate) fn take_entries(&self, entries: &mut Vec<Entry>) {
         entries.clear();
         entries.extend(self.entries_at(u64::MAX));
         entries.sort_unstable();
     }
 
-    /// The record of this page in a sealed segment, with these entries.
+    /// The record of this page in a sealed segment. `entries` are the page's entries in order.
     pub(crate) fn record<'v>(&self, entries: &'v [Entry], changes: Changes) -> Record<'v>
     where
         'a: 'v,
@@ -242,7 +247,7 @@ impl<'a> PageOf<'a> {
 }
 
 impl Pages {
-    /// Removes everything, and keeps the memory.
+    /// Removes all pages, and keeps the memory.
     pub(super) fn clear(&mut self) {
         let Pages { pages, urls, heads, arrivals, checkpoints, resets } = self;
         pages.clear();
@@ -275,12 +280,12 @@ impl Pages {
         (0..).zip(&self.pages).map(|(number, page)| PageOf { pages: self, number, page })
     }
 
-    /// Bytes of the URLs.
+    /// The number of bytes of the URLs.
     pub(super) fn url_bytes(&self) -> usize {
         self.urls.len()
     }
 
-    /// Bytes of the columns, without unused capacity.
+    /// The number of bytes of the columns, without unused capacity.
     #[inline]
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.pages.as_slice())
@@ -294,7 +299,7 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// If there are more pages than numbers, or the URL is too long.
+    /// A bug if there are more pages than numbers, or the URL is too long.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -330,8 +335,8 @@ impl Pages {
         Ok(number)
     }
 
-    /// Adds an entry of a page, with its effect. `epochs` are those of the store; without them,
-    /// change statistics are not kept.
+    /// Adds an entry of a page, with its effect. `epochs` are the epochs of the store; without
+    /// them, change statistics are not kept.
     #[inline]
     pub(super) fn enter(
         &mut self,
@@ -350,25 +355,25 @@ impl Pages {
             None => Some((place, place)),
             Some((first, last)) => {
                 let last = self.arrivals.get_mut(last as usize);
-                // The entry is pushed below, at this index.
+                // The new entry is pushed below, at this index.
                 last.or_bug("a page's last entry is among all")?.next = Some(place);
                 Some((first, place))
             }
         };
-        // With this entry the page is back. The caller restores it in the order by key.
+        // This entry brings the page back. The caller restores the page in the order by key.
         let taken_out = std::mem::take(&mut page.taken_out);
         page.arrivals_since += 1;
         let is_due = page.arrivals_since >= CHECKPOINT_ARRIVALS;
         let states = effect.states;
         self.arrivals.push(Arrival { sequence, entry, states, page: number, next: None });
-        // After the push, because the checkpoint includes this entry.
+        // Must come after the push, because the checkpoint includes this entry.
         if is_due {
             self.keep(number, epochs)?;
         }
         Ok(Before { came, taken_out })
     }
 
-    /// Forgets a page, alone or with a prefix.
+    /// Forgets a page, either by itself or with a prefix.
     pub(super) fn reset(
         &mut self,
         sequence: u64,
@@ -383,14 +388,15 @@ impl Pages {
         Ok(())
     }
 
-    /// The entry of an operation, and the number of its page; `None` if the operation has no entry.
+    /// The entry of an operation, and the number of the entry's page; `None` if the operation has
+    /// no entry.
     pub(super) fn entry_of(&self, sequence: u64) -> Option<(u32, Entry)> {
         // Arrivals ascend by sequence number, with gaps for forgotten pages and prefixes.
         let at = self.arrivals.binary_search_by_key(&sequence, |arrival| arrival.sequence);
         self.arrivals.get(at.ok()?).map(|arrival| (arrival.page, arrival.entry))
     }
 
-    /// The changes of the totals by the entries after an operation, the last first.
+    /// The changes of the totals by the entries after an operation, the last entry first.
     pub(super) fn deltas_after(&self, sequence: u64) -> impl Iterator<Item = Delta> {
         let after = self.arrivals.iter().rev().take_while(move |a| a.sequence > sequence);
         after.map(|arrival| entry_delta(arrival.states, &arrival.entry))
@@ -411,7 +417,7 @@ impl Pages {
         &self.urls[page.url..page.url + page.url_len as usize]
     }
 
-    /// A packed head in the column.
+    /// A packed head in the column of heads.
     #[expect(clippy::indexing_slicing, reason = "heads are only added")]
     fn packed(&self, start: usize, len: u32) -> &[u8] {
         &self.heads[start..start + len as usize]

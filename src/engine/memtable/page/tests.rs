@@ -16,7 +16,8 @@ fn epochs() -> [EpochInfo; 1] {
 }
 
 proptest! {
-    /// With any number of checkpoints, at every sequence, forgotten now and then.
+    /// Uses any number of checkpoints, every sequence number, and pages that are forgotten now and
+    /// then.
     #[test]
     fn head_folds_all_operations(
         older in prop::option::of(0i64..50),
@@ -77,7 +78,7 @@ proptest! {
         prop_assert_eq!(page.head(), page.head_at(u64::MAX));
     }
 
-    /// Also with long runs of one visit, and restatements and properties in between.
+    /// Includes long runs of one visit, with restatements and properties between visits.
     #[test]
     fn change_history_follows_from_operations_with_any_checkpoints(
         came in prop::collection::vec((0u8..12, 0u64..4, 0u8..40), 1..300),
@@ -88,7 +89,7 @@ proptest! {
         let (mut all, mut time) = (Vec::new(), 0);
         let (mut courses, mut sequence) = (Vec::new(), 0);
         for (what, print, step) in came {
-            // Mostly at the time of the previous entry.
+            // Most entries have the time of the previous entry.
             time += i64::from(step.saturating_sub(35));
             let late = if is_late == 0 && step == 0 { 3 } else { 0 };
             let (time, digest) = (time - late, (print > 1).then_some(Digest([9; 16])));
@@ -106,7 +107,7 @@ proptest! {
                 0 | 1 => visit(Seen::Failed),
                 2 | 3 => Entry::Property(PropertyEntry { time: Time(time), property: Property::Weight(Weight::ONE) }),
                 4..8 => {
-                    // Mostly of the last visit with content.
+                    // Most restatements belong to the last visit with content.
                     let seen = |entry: &&Entry| entry.is_visit() && entry.content().is_some();
                     let skipped = usize::from(is_late == 0 && step == 1);
                     let of = all.iter().rev().filter(seen).nth(skipped);

@@ -2,7 +2,8 @@
 //!
 //! The work is bounded: a search examines some hundreds of pages more than it may return.
 //! Fingerprints shared by thousands of pages, dense buckets of thousands of fingerprints, and lists
-//! of pages that changed long ago cost no more than that, and the result is marked as cut short.
+//! of pages that changed long ago cost no more than these pages, and the result is marked as cut
+//! short.
 
 mod named;
 
@@ -22,16 +23,16 @@ use crate::page::{Content, Head, in_force_on};
 use crate::search::Candidate;
 use crate::segment::{PageRef, Posting};
 
-/// The number of pages that a search may examine, in addition to those that it may return...
+/// The number of pages that a search with a limit of 0 may examine.
 const PAGES: usize = 256;
 
-/// ...and how many more for each of these.
+/// The number of further pages that a search may examine for each page that it may return.
 const PAGES_EACH: usize = 2;
 
 /// The number of postings no longer in force that count as one examined page.
 const POSTINGS: usize = 64;
 
-/// The number of hits whose pages are prefetched before the first is examined.
+/// The number of hits whose pages are prefetched before the first hit is examined.
 const AHEAD: usize = 32;
 
 /// The remaining lookups of a search.
@@ -45,22 +46,23 @@ impl LookupBudget {
         LookupBudget { left: PAGES.saturating_add(limit.saturating_mul(PAGES_EACH)), postings: 0 }
     }
 
-    /// Counts a page; returns whether it may be examined.
+    /// Counts a page. Returns whether the page may be examined.
     fn page(&mut self) -> bool {
         let may = self.left > 0;
         self.left = self.left.saturating_sub(1);
         may
     }
 
-    /// Returns a page to the budget: the excluded page may come up very often.
+    /// Returns a page to the budget: the excluded page may be found very often.
     fn give_back(&mut self) {
         self.left = self.left.saturating_add(1);
     }
 
-    /// Counts a skipped posting; returns whether to continue.
+    /// Counts a skipped posting. Returns whether to continue.
     fn posting(&mut self) -> bool {
         self.postings += 1;
-        // A skipped posting costs 4 sequential bytes, not a page: 64 of them count as one.
+        // A skipped posting costs 4 sequential bytes, not a page, so 64 skipped postings count as
+        // one page.
         !self.postings.is_multiple_of(POSTINGS) || self.page()
     }
 }
@@ -74,13 +76,13 @@ pub(crate) struct Search<'v, 'w, F = Near> {
     /// The pages under the prefix, in each segment looked up so far.
     under: Vec<Option<Range<u32>>>,
     pub(crate) findings: SearchOutput<F>,
-    /// The locations of the results at the current distance, and of copies.
+    /// The locations of the results at the current distance, and the locations of copies.
     pub(crate) order: Order,
     order_of_copies: Order,
 }
 
 impl View {
-    /// Adds the hits of the memtables to those of [`segment_hits`](super::segment_hits).
+    /// Adds the hits of the memtables to the hits of [`segment_hits`](super::segment_hits).
     #[inline]
     pub(crate) fn add_memory(&self, wanted: &SearchRequest<'_>, found: &mut HitSet) {
         for (component, memtable) in self.memtables.with_ids() {
@@ -106,25 +108,25 @@ impl View {
         // Usually one hit leads to one page, so this is the final size.
         findings.near.reserve_exact(hits.len().min(wanted.limit));
         if hits.len() > 1 {
-            // Nearest first; equal fingerprints by component, the oldest first, because the first
-            // capture may be the original.
+            // The nearest hits come first. Equal fingerprints are ordered by component, the oldest
+            // first, because the first capture may be the original.
             hits.sort_unstable_by_key(|Hit { candidate, component }| {
                 (candidate.distance, candidate.fingerprint, *component)
             });
-            // The steps of all hits overlap: step by step for up to 32 hits, instead of three
-            // dependent waits for each.
+            // The steps of all hits overlap: each step is done for up to 32 hits, instead of three
+            // dependent waits for each hit.
             let (first, _) = hits.split_at(AHEAD.min(hits.len()));
             Step::ALL.into_iter().try_for_each(|step| self.expect(step, first, wanted))?;
         }
         let mut search = Search { findings, ..Search::new(self, wanted, sequence) };
         let (mut ended, mut is_certain) = (false, true);
-        // Distance by distance: within one, pages come from several lists and are sorted only when
-        // all are found.
+        // The loop goes distance by distance: pages at one distance come from several lists and are
+        // sorted only when all are found.
         for equal in hits.chunk_by(|a, b| a.candidate.distance == b.candidate.distance) {
             let distance = equal.first().map(|hit| u32::from(hit.candidate.distance));
             if search.findings.near.len() >= wanted.limit {
-                // Enough pages are nearer. Whether farther hits have visible pages is not looked
-                // up, so the result may be incomplete.
+                // Enough pages are nearer. Farther hits are not looked up, and may have visible
+                // pages, so the result may be incomplete.
                 search.findings.complete = false;
                 search.findings.cut_at = search.findings.cut_at.or(distance);
                 break;
@@ -132,8 +134,8 @@ impl View {
             let nearer = search.findings.near.len();
             search.order.clear();
             let mut all = true;
-            // If hits at this distance are missing, so may be the first pages in SURT order. Then
-            // the limit ends the loop below at once.
+            // If hits at this distance are missing, the first pages in SURT order may be missing,
+            // too. In this case the limit ends the loop below at once.
             is_certain = is_whole || !extent.crowded && distance <= extent.certain;
             for hit in equal {
                 if !is_certain && search.findings.near.len() >= wanted.limit {
@@ -147,7 +149,7 @@ impl View {
             }
             search.order.put(&mut search.findings.near, nearer)?;
             if !all {
-                // The lookup budget is used up. Farther pages would hide that nearer ones are
+                // The lookup budget is used up. Farther pages would hide that nearer pages are
                 // missing.
                 search.findings.complete = false;
                 search.findings.cut_at = search.findings.cut_at.or(distance);
@@ -164,11 +166,11 @@ impl View {
     }
 }
 
-/// Cuts a result at the limit, and records whether more hits would help. `is_settled` says whether
-/// the hits at the last distance are all known, or more hits would not complete them because a dense
-/// bucket was cut short.
+/// Cuts a result at the limit, and records whether more hits would help. `is_settled` is true if
+/// the hits at the last distance are all known, or if more hits would not complete them because a
+/// dense bucket was cut short.
 fn limit<F: FromHit>(findings: &mut SearchOutput<F>, wanted: &SearchRequest<'_>, is_settled: bool) {
-    // A posting list may give one page more than the limit, to show that the result is cut.
+    // A posting list may add one page more than the limit, to show that the result is cut.
     if let Some(first_left_out) = findings.near.get(wanted.limit) {
         findings.complete = false;
         let distance = first_left_out.near().distance;
@@ -184,8 +186,8 @@ fn limit<F: FromHit>(findings: &mut SearchOutput<F>, wanted: &SearchRequest<'_>,
 }
 
 impl View {
-    /// Whether any page shows one of the found fingerprints, in segments and memtables. Examines
-    /// the pages until one does, however many had it.
+    /// Whether any page has one of the found fingerprints, in segments and memtables. Examines
+    /// pages until one has it, however many pages had it in the past.
     pub(crate) fn is_shown(
         &self,
         wanted: &SearchRequest<'_>,
@@ -217,7 +219,7 @@ impl<'v, 'w> Search<'v, 'w> {
         Search { effort, ..Search::new(view, wanted, sequence) }
     }
 
-    /// Whether any page shows one of the found fingerprints; for a search without results.
+    /// Whether any page has one of the found fingerprints, for a search that needs no results.
     pub(crate) fn any<'h>(&mut self, hits: impl IntoIterator<Item = &'h Hit>) -> Result<bool> {
         for hit in hits {
             self.pages(hit)?;
@@ -232,7 +234,7 @@ impl<'v, 'w> Search<'v, 'w> {
 }
 
 impl<F: FromHit> Search<'_, '_, F> {
-    /// Examines the pages of a fingerprint. Returns whether these are all.
+    /// Examines the pages of a fingerprint. Returns whether all were examined.
     fn pages(&mut self, hit: &Hit) -> Result<bool> {
         match self.view.component(hit.component)? {
             Component::Segment(number, _) => self.segment(number, &hit.candidate),
@@ -242,7 +244,8 @@ impl<F: FromHit> Search<'_, '_, F> {
 
     /// The pages of a segment that are under the prefix.
     pub(crate) fn under(&mut self, number: u32, live: &LiveSegment) -> Result<Range<u32>> {
-        // Two binary searches over the URLs: done once for each segment, and only if it has a hit.
+        // The two binary searches over the URLs are done once for each segment, and only if the
+        // segment has a hit.
         let Some(prefix) = self.wanted.under else { return Ok(0..u32::MAX) };
         let number = number as usize;
         if self.under.len() <= number {
@@ -263,7 +266,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(range)
     }
 
-    /// Examines the pages of a fingerprint in a segment. Returns whether these are all.
+    /// Examines the pages of a fingerprint in a segment. Returns whether all were examined.
     fn segment(&mut self, number: u32, candidate: &Candidate) -> Result<bool> {
         let view = self.view;
         let (live, tables) = view.searched(number, self.wanted.epoch)?;
@@ -271,8 +274,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         let ordinal = candidate.ordinal;
         let in_force_only = self.wanted.versions == Versions::InForce;
         if let Some(Posting { page, in_force }) = tables.single(ordinal)? {
-            // Nearly always one page has the fingerprint, and the posting itself has its number: no
-            // list is read.
+            // Nearly always one page has the fingerprint, and the posting itself has the page's
+            // number, so no list is read.
             return match in_force || !in_force_only {
                 _ if !under.contains(&page) => Ok(true),
                 true => self.page(number, live, page, candidate),
@@ -287,8 +290,8 @@ impl<F: FromHit> Search<'_, '_, F> {
             self.copies((number, live), copies, candidate)?;
         }
         let before = self.findings.near.len();
-        // One more than the limit, to know whether more exist. Prefetching further pages would be
-        // in vain.
+        // One page more than the limit shows whether more pages exist. Prefetching further pages
+        // would be in vain.
         let most = self.wanted.limit.saturating_add(1);
         let end = under.end;
         let postings = tables.postings_ahead(ordinal, under.start, digest, most, move |posting| {
@@ -309,14 +312,14 @@ impl<F: FromHit> Search<'_, '_, F> {
                 return Ok(false);
             }
             if self.findings.near.len() - before > self.wanted.limit {
-                // Lists are in SURT order, so the first pages are the wanted ones.
+                // Lists are in SURT order, so the first pages are the wanted pages.
                 break;
             }
         }
         Ok(true)
     }
 
-    /// Examines the copies in a segment, and records whether these are all. It takes as many as
+    /// Examines the copies in a segment, and records whether all were examined. Examines as many as
     /// possible, because the first capture may come last. The other pages are searched as well,
     /// however many copies there are.
     fn copies(
@@ -325,8 +328,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         copies: impl Iterator<Item = Result<u32>>,
         candidate: &Candidate,
     ) -> Result<()> {
-        // Copies have a budget of their own, so that thousands of them leave that of the near pages
-        // unchanged.
+        // Copies have a budget of their own, so that thousands of copies leave the budget of the
+        // near pages unchanged.
         let effort = std::mem::replace(&mut self.effort, LookupBudget::of(self.wanted.limit));
         for page in copies {
             if self.has_enough_copies() || !self.page(number, live, page?, candidate)? {
@@ -354,17 +357,17 @@ impl<F: FromHit> Search<'_, '_, F> {
         let record = live.segment.page(ordinal, &mut url)?;
         let url = live.segment.owned_text(url)?;
         let (wanted, view, sequence) = (self.wanted, self.view, self.sequence);
-        // The excluded page may have this fingerprint in many components: it must not use up the
+        // The excluded page may have this fingerprint in many components, and must not use up the
         // budget.
         if wanted.exclude == Some(url.as_str()) {
             self.effort.give_back();
             return Ok(true);
         }
         let component = ComponentId::Segment(number);
-        // In the newest component nothing can supersede the page, so no other one is read.
+        // In the newest component nothing can supersede the page, so no other component is read.
         if !view.is_newest(component) || !wanted.versions.need_no_visits() {
             let lookup = Lookup::new(&url, view.seed);
-            // A newer version hides an older one from searches of the versions in force. Past
+            // A newer version hides an older version from searches of the versions in force. Past
             // versions are hidden only by forgetting the page.
             let hidden = match wanted.versions {
                 Versions::InForce => view.superseded(&lookup, sequence, component)?,
@@ -377,8 +380,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (mut copy, mut head) = (false, None);
         let may_be_copy = wanted.digest.is_some() && candidate.distance == 0;
         let is_chosen = may_be_copy || wanted.unless.is_some() || wanted.classes.is_some();
-        // The record costs another wait for memory. Without a digest, class or epoch to check it is
-        // not read.
+        // Reading the record costs another wait for memory. Without a digest, class or epoch to
+        // check, the record is not read.
         if is_chosen || F::WANTS_HEAD {
             head = live.head(&PageRef { ordinal, record: record.read()? })?;
         }
@@ -397,7 +400,7 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(true)
     }
 
-    /// Examines the pages of a fingerprint in a memtable. Returns whether these are all.
+    /// Examines the pages of a fingerprint in a memtable. Returns whether all were examined.
     fn memory(
         &mut self,
         component: ComponentId,
@@ -407,7 +410,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         /// The number of pages copied from a list at a time.
         const AT_ONCE: usize = 64;
         let wanted = self.wanted;
-        // The last page taken, and an index at or before its position: the list only grows.
+        // `at` is an index that is not after the position of the last page taken, because the list
+        // only grows.
         let (mut last, mut at, before) = (None, 0, self.findings.near.len());
         loop {
             let list = (wanted.epoch, candidate.ordinal);
@@ -417,8 +421,8 @@ impl<F: FromHit> Search<'_, '_, F> {
             }
             for number in pages {
                 if wanted.digest.is_none() && self.findings.near.len() - before > wanted.limit {
-                    // In SURT order, so later pages are not needed. Copies may come late in the
-                    // list.
+                    // The list is in SURT order, so later pages are not needed. Copies may come
+                    // late in the list.
                     return Ok(true);
                 }
                 if !self.effort.page() {
@@ -437,8 +441,9 @@ impl<F: FromHit> Search<'_, '_, F> {
         number: u32,
         candidate: &Candidate,
     ) -> Result<()> {
-        // Locked for one page at a time, and released before other components are read: `was_seen`
-        // may lock this memtable again, which could wait forever behind a waiting writer.
+        // The memtable is locked for one page at a time, and released before other components are
+        // read: `was_seen` may lock this memtable again, which could wait forever behind a waiting
+        // writer.
         let (view, wanted, sequence) = (self.view, self.wanted, self.sequence);
         let inner = memtable.read();
         let page = inner.page(number);
@@ -446,7 +451,7 @@ impl<F: FromHit> Search<'_, '_, F> {
             self.effort.give_back();
             return Ok(());
         }
-        // The page arrived after this snapshot.
+        // The page arrived after this snapshot was taken.
         if !page.is_here(sequence) {
             return Ok(());
         }
@@ -459,8 +464,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         let (mut copy, mut head) = (false, None);
         let visible = if wanted.versions == Versions::InForce {
             head = page.head_at(sequence);
-            // Released before `superseded` looks into newer components, which have locks of their
-            // own.
+            // The lock is released before `superseded` reads newer components, which have locks of
+            // their own.
             drop(inner);
             let in_force = in_force_on(head.as_ref());
             let own = in_force.iter().find(|content| is_wanted(content));
@@ -470,15 +475,15 @@ impl<F: FromHit> Search<'_, '_, F> {
                 && !wanted.is_left_out(&in_force)
                 && !view.superseded(&lookup, sequence, component)?
         } else {
-            // A page's head may include content from an older component. Only entries that arrived
-            // here count, so the same version is not reported twice.
+            // A page's head may include content from an older component. Only entries of this
+            // memtable count, so that one version is not reported twice.
             let here = page
                 .entries_at(sequence)
                 .any(|entry| entry.content().as_ref().is_some_and(is_wanted));
             drop(inner);
             here && !view.forgotten(&lookup, sequence, component)?
         };
-        // The cheapest test first: the others read histories of other components.
+        // The cheapest test comes first: the other tests read histories of other components.
         if visible && self.was_seen(&lookup, candidate)? && self.is_of_class(&url, head.as_ref())? {
             let location = PageLocation { component, page: number };
             self.take(url, candidate, (head.as_ref(), copy), location)?;
@@ -486,8 +491,8 @@ impl<F: FromHit> Search<'_, '_, F> {
         Ok(())
     }
 
-    /// Whether there are as many copies as one list may have: far more than are returned. Those
-    /// returned were first seen earliest.
+    /// Whether there are as many copies as one list may have: far more than are returned. The
+    /// returned copies were first seen earliest.
     fn has_enough_copies(&self) -> bool {
         self.findings.copies.len() >= LookupBudget::of(self.wanted.limit).left
     }
@@ -517,10 +522,10 @@ impl<F: FromHit> Search<'_, '_, F> {
 }
 
 /// The next pages of a fingerprint's list in a memtable, by epoch and ordinal: up to `most` pages
-/// after the last one taken. `at` is an index at or before its position.
+/// after the last page taken. `at` is an index that is not after the position of the last page.
 ///
-/// They are copied, and the lock is not held: the list may grow meanwhile, by pages that are not
-/// needed.
+/// The pages are copied, and the lock is not held: the list may grow meanwhile, by pages that are
+/// not needed.
 pub(crate) fn listed(
     memtable: &Memtable,
     (epoch, ordinal): (u32, u32),
@@ -531,7 +536,7 @@ pub(crate) fn listed(
     let all = inner.postings(epoch, ordinal);
     let mut from = 0;
     if let Some(last) = last {
-        // Pages may have been inserted since, which moves later ones. So the last page is searched
+        // Pages may have been inserted since, and moved later pages. So the last page is searched
         // for from its old index.
         let place = all.iter().skip(*at).position(|page| page == last);
         *at += place.or_bug("a page stays where its fingerprint is listed")?;

@@ -1,4 +1,4 @@
-//! The selection of pages, among those that have or had a fingerprint.
+//! The selection of pages, among the pages that have or had a fingerprint.
 
 use std::ops::ControlFlow;
 
@@ -11,13 +11,13 @@ use crate::page::{Content, Head};
 use crate::search::Candidate;
 
 impl<F> Search<'_, '_, F> {
-    /// Whether a page is in one of the selected classes now. `own` is its head in the component
-    /// where it was found: that is the newest one if the hit is in force.
+    /// Whether a page is in one of the selected classes now. `own` is the page's head in the
+    /// component of the hit, which is the newest component of the page if the hit is in force.
     pub(crate) fn is_of_class(&self, url: &str, own: Option<&Head>) -> Result<bool> {
         let Some(classes) = self.wanted.classes else { return Ok(true) };
         let newest;
-        // A hit in force is in the newest component that has the page, so its own head has the
-        // class.
+        // A hit in force is in the newest component that has the page, so the head of this
+        // component has the class.
         let head = if self.wanted.versions == Versions::InForce {
             own
         } else {
@@ -28,11 +28,11 @@ impl<F> Search<'_, '_, F> {
         Ok(classes.have(head.properties.class()))
     }
 
-    /// Whether a page showed the fingerprint at the selected time; for past versions.
+    /// Whether a page had the fingerprint at the selected time, in a search of past versions.
     pub(crate) fn was_seen(&self, lookup: &Lookup<'_>, candidate: &Candidate) -> Result<bool> {
         let is_wanted = |content: &Content| self.wanted.is(content, candidate);
         match self.wanted.versions {
-            // For these the posting itself is the proof: no history is read.
+            // For these versions the posting itself is the proof, so no history is read.
             Versions::InForce | Versions::Ever => Ok(true),
             Versions::At(time) => {
                 let version = self.view.version_at(lookup, self.sequence, time)?;
@@ -44,7 +44,7 @@ impl<F> Search<'_, '_, F> {
                     let entries = page.entries()?;
                     let mut within =
                         entries.iter().filter(|entry| (from..=until).contains(&entry.time()));
-                    // Parts come newest first. The first that shows the fingerprint in the range
+                    // Parts come newest first. The first part that has the fingerprint in the range
                     // ends the search.
                     seen = within.any(|entry| entry.content().as_ref().is_some_and(is_wanted));
                     Ok(if seen { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
