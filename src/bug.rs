@@ -1,12 +1,13 @@
-//! Invariants of simkeep's own: one that breaks is loud.
+//! Checks of simkeep's own invariants; a broken invariant is reported loudly.
 //!
 //! There are three kinds of "this cannot happen". An impossible value from a file or a caller is an
-//! error that names it. Something that is merely empty is an answer. And what only a bug in simkeep
-//! can cause comes here: it panics at once if assertions are on, and otherwise becomes an
-//! [`Error::Bug`](crate::Error::Bug), which poisons the store, so that nothing is acknowledged on
-//! false grounds. It never becomes a plausible value.
+//! error that names the value. Something that is merely empty is an answer. A state that only a bug
+//! in simkeep can cause is reported by this module: it panics at once if assertions are on, and
+//! otherwise becomes an [`Error::Bug`](crate::Error::Bug), which poisons the store, so that nothing
+//! is acknowledged on false grounds. Such a state never becomes a plausible value.
 //!
-//! A loop that cannot afford a `Result` indexes plainly, and its function states the bound.
+//! A loop that cannot afford a `Result` indexes plainly, and the function of the loop states the
+//! bound.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,17 +15,17 @@ use std::panic::Location;
 /// A broken invariant: a bug in simkeep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bug {
-    /// What should hold.
+    /// The condition that should be true.
     what: &'static str,
     at: &'static Location<'static>,
 }
 
 impl Bug {
-    /// Says what should hold and does not, and records the caller's line.
+    /// Creates a bug from the condition that should be true, and records the caller's line.
     ///
     /// # Panics
     ///
-    /// Where debug assertions are on.
+    /// Panics if debug assertions are on.
     #[track_caller]
     #[cold]
     #[cfg_attr(
@@ -39,7 +40,7 @@ impl Bug {
         bug
     }
 
-    /// A panic that stopped an operation halfway, at this place.
+    /// Creates a bug for a panic at this location that stopped an operation halfway.
     #[cold]
     pub(crate) fn of_panic(at: &'static Location<'static>) -> Self {
         Self { what: "it panicked, and what it was changing is half changed", at }
@@ -56,14 +57,14 @@ impl fmt::Display for Bug {
 
 impl std::error::Error for Bug {}
 
-/// A value that is there unless simkeep has a bug.
+/// A value that exists unless simkeep has a bug.
 pub(crate) trait OrBug<T> {
-    /// The value; without one, a [`Bug`] that says what should hold, in a few words: "a page's number is
-    /// of a page".
+    /// Returns the value; without a value, a [`Bug`] that states the condition that should be true,
+    /// in a few words: "a page's number is of a page".
     ///
     /// # Errors
     ///
-    /// There is no value.
+    /// A [`Bug`] if there is no value.
     fn or_bug(self, what: &'static str) -> Result<T, Bug>;
 }
 
@@ -82,7 +83,7 @@ impl<T> OrBug<T> for Option<T> {
 ///
 /// # Errors
 ///
-/// It does not.
+/// A [`Bug`] if the invariant does not hold.
 #[inline]
 #[track_caller]
 pub(crate) fn ensure(holds: bool, what: &'static str) -> Result<(), Bug> {

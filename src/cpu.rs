@@ -1,7 +1,7 @@
 //! Prefetching: hints to the processor that bring memory into its caches before it is read.
 //!
-//! A hint changes no result. It costs about a nanosecond a memory line, and nothing where there is no
-//! such instruction.
+//! A hint changes no result. It costs about a nanosecond a memory line, and nothing if the
+//! processor has no such instruction.
 
 /// Bytes of a memory line.
 const LINE: usize = 64;
@@ -9,10 +9,12 @@ const LINE: usize = 64;
 /// Fetches the first lines of `bytes`, at most twelve.
 #[inline]
 pub(crate) fn prefetch(bytes: &[u8]) {
-    /// A core can wait for this many lines at once. The processor detects longer runs by itself.
+    /// The maximum number of lines for which a core can wait at once. The processor detects longer
+    /// runs by itself.
     const LINES_MAX: usize = 12;
     let start = bytes.as_ptr();
-    // Nearly all are no more than two lines: no loop, whose end would not be foreseen.
+    // Nearly all slices have no more than two lines. Such a slice needs no loop, whose end would
+    // not be predicted.
     prefetch_line(start);
     prefetch_line(start.wrapping_add(bytes.len().saturating_sub(1)));
     if bytes.len() > 2 * LINE {
@@ -22,7 +24,7 @@ pub(crate) fn prefetch(bytes: &[u8]) {
     }
 }
 
-/// Fetches the line of the byte at `place` in `bytes`, which may lie behind their end.
+/// Fetches the line of the byte at `place` in `bytes`. The place may be after the end of `bytes`.
 #[inline]
 pub(crate) fn prefetch_at(bytes: &[u8], place: u64) {
     if let Ok(place) = usize::try_from(place) {
@@ -30,18 +32,18 @@ pub(crate) fn prefetch_at(bytes: &[u8], place: u64) {
     }
 }
 
-/// Fetches `value`, which is of at most two lines.
+/// Fetches `value`, which must take at most two lines.
 #[inline]
 pub(crate) fn prefetch_value<T>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
     prefetch_line(start);
-    // What is no larger than its alignment lies in one line.
+    // A value that is no larger than its alignment lies in one line.
     if size_of::<T>() > align_of::<T>() {
         prefetch_line(start.wrapping_add(size_of::<T>() - 1));
     }
 }
 
-/// Fetches the line at this address.
+/// Fetches the line at an address.
 #[inline]
 fn prefetch_line(address: *const u8) {
     #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,9 @@
 //! An embedded, crash-safe database for web crawlers, keyed by URL.
 //!
 //! A crawler reports every visit to a page to a [`Store`] as an [`Observation`]. The answer
-//! ([`Outcome`]) has the verdict on the page ([`Verdict`]: new, unchanged, changed and so on), and other
-//! pages that are copies or near-duplicates. The store keeps the history of each page and its 64-bit
-//! simhash fingerprints, so it also knows which version was current on any past day.
+//! ([`Outcome`]) has the verdict on the page ([`Verdict`]: new, unchanged, changed and so on), and
+//! other pages that are copies or near-duplicates. The store keeps the history of each page and its
+//! 64-bit simhash fingerprints, so it can also return the version that was current on any past day.
 //!
 //! The [glossary] defines the terms.
 //!
@@ -15,7 +15,7 @@
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let path = dir.path().join("crawl.simkeep");
 //! let store = Store::open_or_create(&path, Options::default())?;
-//! let epoch = store.change_epoch(); // what makes the fingerprints
+//! let epoch = store.change_epoch(); // the epoch of the fingerprints
 //! let monday = Time::from_ms(1_700_000_000_000)?; // or from the clock: Time::now()
 //! let tuesday = monday + Duration::from_secs(86_400);
 //! let visits = [
@@ -45,8 +45,8 @@
 //!
 //! # The loop
 //!
-//! The store also knows which pages are worth a visit next. A crawler leases them, fetches them and
-//! reports what it found:
+//! The store also determines which pages are worth a visit next. A crawler leases these pages,
+//! fetches them and reports the results:
 //!
 //! ```no_run
 //! use std::thread::sleep;
@@ -57,7 +57,7 @@
 //!
 //! # fn crawl(store: &Store, fetch: impl Fn(&Page) -> Option<u64>) -> simkeep::Result<()> {
 //! loop {
-//!     // At most 5 pages of a host. Leased for ten minutes, or until they are observed.
+//!     // At most 5 pages of a host are leased for ten minutes, or until they are observed.
 //!     let due = Due::new(Time::now(), 100).per_host(5);
 //!     let leased = store.lease_due(&due, "10m".parse()?)?;
 //!     if leased.is_empty() {
@@ -90,56 +90,58 @@
 //!
 //! # The life of an observation
 //!
-//! 1. [`Store::observe`] looks up what the segments know of the page, and searches them for
-//!    fingerprints within a Hamming distance. This happens in the calling thread, in parallel with
-//!    other calls.
+//! 1. [`Store::observe`] looks up the page in the segments, and searches the segments for
+//!    fingerprints within a Hamming distance. The lookup and the search happen in the calling
+//!    thread, in parallel with other calls.
 //! 2. Under a short lock, the visit is decided, applied to the *memtable* and packed for the
 //!    journal.
 //! 3. A group commit writes all waiting operations to the journal, a table in a small redb
-//!    database, the *catalog*. Now the observation is durable and acknowledged, and readers see it.
+//!    database, the *catalog*. After the commit the observation is durable and acknowledged, and
+//!    readers see it.
 //! 4. A full memtable is *sealed* in the background. It becomes one immutable *segment* file with
 //!    pages in SURT order, their histories, and the fingerprint tables. Then one commit of the
-//!    catalog makes the segment live and removes that part of the journal.
-//! 5. Neighbouring segments are *merged* into larger ones in the background, again with one commit.
-//!    Old files are removed when no reader holds them.
+//!    catalog makes the segment live and removes the memtable's part of the journal.
+//! 5. Neighbouring segments are *merged* into larger segments in the background, again with one
+//!    commit. Old files are removed when no reader uses them.
 //!
-//! An existing corpus or another store takes another way: [`Store::load`] sorts any number of
+//! An existing corpus or another store is imported differently: [`Store::load`] sorts any number of
 //! observations with scratch files and writes them as a segment at once, without searches and
-//! without the journal. One commit makes all of it live.
+//! without the journal. One commit makes all observations live.
 //!
 //! A read takes a [`Snapshot`], the list of live segments and memtables up to a sequence number,
 //! and never waits for a writer. A page is found through a filter and a hash index in each segment.
-//! The newest segment that knows the page has its *head*, which is all that a verdict needs. A
+//! The newest segment that has the page has its *head*, which is all that a verdict needs. A
 //! [search](Snapshot::search) probes the fingerprint tables of each segment, or scans its popcount
-//! shards, and then drops what newer segments supersede.
+//! shards, and then drops hits that newer segments supersede.
 //!
 //! Every fingerprint belongs to an [epoch](EpochInfo): an extractor, a recipe and a table of
-//! document frequencies ([`Origin`]). Fingerprints of different epochs are never compared. When one
-//! of these three changes, a new epoch [begins](Store::begin_epoch), pages are observed in both or
-//! [restated](Store::restate), and the old epoch [ends](Store::end_epoch).
+//! document frequencies ([`Origin`]). Fingerprints of different epochs are never compared. When the
+//! extractor, the recipe or the table changes, a new epoch [begins](Store::begin_epoch), pages are
+//! observed in both epochs or [restated](Store::restate), and the old epoch
+//! [ends](Store::end_epoch).
 //!
 //! Damage is an error that names the file and the byte, never a wrong answer.
-//! [`verify`](verify::verify) finds all of it. [`repair`](repair::repair) makes a new store from
-//! everything that is sound, and says what is lost.
+//! [`verify`](verify::verify) finds all damage. [`repair`](repair::repair) makes a new store from
+//! all sound data, and reports all losses.
 //!
 //! # Queries
 //!
 //! A [`Snapshot`] has the queries of a crawler as methods: [`history`](Snapshot::history),
 //! [`as_of`](Snapshot::as_of), [`latest`](Snapshot::latest), [`search`](Snapshot::search),
-//! [`scan`](Snapshot::scan), [`due`](Snapshot::due) and a few others. All other queries are values of
-//! the module of their subject, mostly in two forms:
+//! [`scan`](Snapshot::scan), [`due`](Snapshot::due) and a few others. All other queries are values
+//! in the module of their subject, mostly in two forms:
 //!
-//! - A query with options has `run`: `Clustering::within(3).run(&snapshot, &progress)?`. So have
-//!   [`Clustering`](cluster::Clustering), [`Mirroring`](mirror::Mirroring),
+//! - A query with options has the method `run`: `Clustering::within(3).run(&snapshot, &progress)?`.
+//!   Such queries are [`Clustering`](cluster::Clustering), [`Mirroring`](mirror::Mirroring),
 //!   [`AliasQuery`](alias::AliasQuery), [`PairQuery`](query::PairQuery),
 //!   [`FingerprintPairs`](query::FingerprintPairs),
 //!   [`DistinctFingerprints`](query::DistinctFingerprints) and [`DumpQuery`](inspect::DumpQuery).
-//! - A result that needs no options, or that derives from another result, has `of`:
+//! - A result that needs no options, or that derives from another result, has the function `of`:
 //!   `Overview::of(&snapshot)?`, `Components::of(&snapshot, &clustering, &progress)?`,
 //!   `Plan::of(&snapshot, &due, 1000.0)?`.
 //!
-//! Where there are many results, `run` passes them to a closure as it finds them. A few names say
-//! more than `of`, such as [`Diff::between`](query::Diff::between) and
+//! If there are many results, `run` passes them to a closure as it finds them. A few names are more
+//! specific than `of`, such as [`Diff::between`](query::Diff::between) and
 //! [`Operations::after`](inspect::Operations::after).
 //!
 //! # Platforms
@@ -150,10 +152,10 @@
 //!
 //! # Features
 //!
-//! None is on by default.
+//! No feature is on by default.
 //!
 //! - `html`: [`fingerprint`] reduces HTML to its visible text.
-//! - `metrics`: an open store reports its work and its cost to a monitoring system;
+//! - `metrics`: an open store reports its work and the cost of its work to a monitoring system;
 //!   `docs/metrics.md` lists the metrics.
 //! - `internals`: opens parts of `search` and `disk` to the tests and benchmarks of simkeep itself.
 //!   If `SIMKEEP_NARROW_HASHES` is set, URLs are hashed to 8 bits. This feature may change with any
@@ -166,10 +168,10 @@ compile_error!(
     "simkeep needs a 64-bit Unix: it maps files of any size, and its locks are those of flock"
 );
 
-// rustfmt follows modules into this macro alone, not into `cfg_select!`.
+// rustfmt follows modules into this macro only, not into `cfg_select!`.
 cfg_if::cfg_if! {
     if #[cfg(feature = "internals")] {
-        // Public to the tests and benchmarks of this repository.
+        // The module is public for the tests and benchmarks of this repository.
         #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
         pub mod disk;
         #[cfg_attr(docsrs, doc(cfg(feature = "internals")))]
@@ -247,25 +249,25 @@ pub use progress::{Progress, Stage};
 
 /// Options and results of loading a corpus or another store in bulk.
 ///
-/// They belong to [`Store::load`], [`Store::copy_from`] and [`Store::create_from`].
-/// [`LoadEpochs`](load::LoadEpochs) names the epochs of the observations, and
-/// [`Observed`](load::Observed) is the trait of everything that can be loaded.
+/// The options and results are used by [`Store::load`], [`Store::copy_from`] and
+/// [`Store::create_from`]. [`LoadEpochs`](load::LoadEpochs) names the epochs of the observations,
+/// and [`Observed`](load::Observed) is the trait of everything that can be loaded.
 pub mod load {
     pub use crate::admin::load::{LoadEpochs, LoadOptions, Loaded, Observed};
 }
 
-/// Which pages to visit next.
+/// The selection of pages to visit next.
 ///
 /// - [`Due`](due::Due) is a query for [`Snapshot::due`]. It returns the pages that are most worth a
 ///   visit under a [policy](crate::recrawl::Policy), each with the [`Decision`](due::Decision)
-///   about it.
+///   about the page.
 /// - A [`Plan`](due::Plan) spreads a fixed number of visits a day over all pages, and gives each
 ///   page a date.
-/// - [`Learned`](due::Learned) holds the priors: how often a page of a host changes before its own
+/// - [`Learned`](due::Learned) has the priors: how often a page of a host changes before its own
 ///   history is known.
 /// - [`Rules`](due::Rules) set, for pages under prefixes, the shortest and longest interval between
 ///   visits, the weight of the pages and their [policy](crate::recrawl::Policy).
-/// - [`Hints`](due::Hints) hold the modification times that sitemaps and feeds announce.
+/// - [`Hints`](due::Hints) has the modification times that sitemaps and feeds announce.
 /// - [`Survey`](due::Survey) summarizes how all pages change.
 pub mod due {
     pub use crate::schedule::{
@@ -310,7 +312,7 @@ pub mod backup {
 
 /// Repair of a damaged store.
 ///
-/// [`repair`](repair::repair()) makes a new store of all sound data, and reports what is lost.
+/// [`repair`](repair::repair()) makes a new store of all sound data, and reports all losses.
 pub mod repair {
     pub use crate::admin::repair::{Loss, RepairOptions, Repaired, repair};
 }

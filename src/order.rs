@@ -1,15 +1,15 @@
 //! Sorting few items, with less machine code.
 //!
-//! For each type that it sorts, the standard library takes some 10 kB of machine code and a tenth of a
-//! second to compile. Here only indices are sorted, by code that exists once. Use it for short lists, and
-//! where a sort is a small part of a long call.
+//! For each type that it sorts, the standard library takes some 10 kB of machine code and a tenth
+//! of a second to compile. The functions of this module sort only indices, by code that exists
+//! once. Use them for short lists, and if a sort is a small part of a long call.
 
 use std::cmp::Ordering;
 
-/// Sorts items, and keeps the order of equal items. It allocates an index for each item and compares
+/// Sorts items, and keeps the order of equal items. Allocates an index for each item and compares
 /// through a pointer, so it is slower than [`slice::sort_by`].
 pub(crate) fn sort_few_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
-    // Most lists are this short, and cost nothing.
+    // Most lists have fewer than two items, and cost nothing.
     if items.len() < 2 {
         return;
     }

@@ -1,10 +1,10 @@
-//! Which process this is.
+//! The identity of the current process.
 //!
-//! A fork makes another process with a copy of all memory and none of the threads: what another
-//! thread was changing stays half changed there, what it had locked stays locked, and its files are
-//! those of the first process.
+//! A fork makes another process with a copy of all memory and none of the threads. Data that
+//! another thread was changing stays half changed in the new process, locks that another thread
+//! held stay locked, and its files are the files of the first process.
 
-/// A process.
+/// The identity of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(u32);
 
@@ -14,7 +14,8 @@ impl Process {
         Process(std::process::id())
     }
 
-    /// Whether it is this one. Costs the same.
+    /// Whether the current process is this one. Costs a system call, as
+    /// [`current`](Process::current) does.
     pub(crate) fn is_current(self) -> bool {
         self == Process::current()
     }

@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::search::Monitor;
 
-/// The progress of a long call, for other threads to read, and their way to cancel it.
+/// The progress of a long call. Other threads can read the progress and cancel the call.
 ///
-/// All clones share one state: keep one clone, and pass the other to the call. Pass
-/// `Progress::default()` if no thread needs it. Reading it does not slow the call down.
+/// All clones share one state: keep one clone, and pass another to the call. Pass
+/// `Progress::default()` if no thread needs the progress. Reading the progress does not slow the
+/// call down.
 ///
 /// A cancelled call ends with [`Error::Cancelled`], usually within milliseconds. Two steps are
 /// finished first: the tables of a load's new segment, and the last pass of a check. Each call
-/// documents what a cancellation leaves undone. A cancelled progress stays cancelled, and no call
-/// starts with it. A progress serves one call at a time: the next call resets its numbers.
+/// documents which work a cancellation leaves undone. A cancelled progress stays cancelled, and no
+/// call starts with it. A progress serves one call at a time: the next call resets its numbers.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,12 +49,12 @@ pub struct Progress {
 struct State {
     stage: AtomicU8,
     done: AtomicU64,
-    /// 0 if unknown.
+    /// The expected work; 0 if unknown.
     of: AtomicU64,
     found: AtomicU64,
     cancelled: AtomicBool,
-    /// The progress of the whole call, if this is a hidden part of it. Cancelling the whole cancels
-    /// this.
+    /// The progress of the whole call, if this is a hidden part of it. Cancelling the whole call
+    /// cancels the part.
     whole: Option<Progress>,
 }
 
@@ -73,14 +74,14 @@ pub enum Stage {
     /// A load reads observations, sorts them and writes them to a scratch file. Writes to the store
     /// continue.
     Gathering,
-    /// A load merges many sorted runs into fewer, or segments are merged. Writes to the store
+    /// A load merges many sorted runs into fewer runs, or segments are merged. Writes to the store
     /// continue.
     Merging,
     /// A load writes its segments. Calls that observe or forget wait; readers do not.
     Writing,
     /// Files are read and checked.
     Checking,
-    /// Fingerprints are read or joined with each other, or samples of sites are.
+    /// Fingerprints are read or joined with each other, or samples of sites are joined.
     Joining,
     /// Pages are counted.
     Counting,
@@ -154,7 +155,7 @@ impl Progress {
         self.state.done.load(Ordering::Relaxed)
     }
 
-    /// The expected work of this stage, in the units of [`done`](Self::done), about; `None` if
+    /// The approximate expected work of this stage, in the units of [`done`](Self::done); `None` if
     /// unknown.
     #[must_use]
     pub fn of(&self) -> Option<u64> {
@@ -223,7 +224,7 @@ impl Progress {
     ///
     /// # Errors
     ///
-    /// [`Error::Cancelled`] if it was.
+    /// [`Error::Cancelled`] if the call was cancelled.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }

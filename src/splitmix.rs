@@ -1,12 +1,12 @@
-//! SplitMix64: numbers that look random and are the same on every machine.
+//! SplitMix64: numbers that look random and are equal on every machine.
 //!
 //! A counter grows by [`STEP`], and [`mix`] turns it into a number (G. L. Steele, D. Lea, C. H. Flood,
 //! *Fast splittable pseudorandom number generators*, OOPSLA 2014).
 
-/// What the counter grows by: 2⁶⁴ over the golden ratio.
+/// The increment of the counter: 2⁶⁴ over the golden ratio.
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The number of a counter. Each of its bits depends on all bits of the counter.
+/// Returns the number for a counter. Each bit of the number depends on all bits of the counter.
 pub(crate) const fn mix(counter: u64) -> u64 {
     let mut x = counter;
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -14,7 +14,7 @@ pub(crate) const fn mix(counter: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// The `n`-th number from the seed 0.
+/// Returns the `n`-th number from the seed 0.
 pub(crate) const fn splitmix(n: u64) -> u64 {
     mix(n.wrapping_add(1).wrapping_mul(STEP))
 }

@@ -1,5 +1,5 @@
-//! Sharing work among threads. If the system refuses to start more threads, fewer do the work, down
-//! to the calling thread alone.
+//! Sharing of work among threads. If the system refuses to start more threads, fewer threads do the
+//! work, down to the calling thread alone.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -7,13 +7,14 @@ use std::panic::resume_unwind;
 use crate::sync::Mutex;
 use crate::sync::thread::{self, Builder, Scope, ScopedJoinHandle};
 
-/// How many threads to run work on that may have `most`: one at least, and not more than cores.
+/// The number of threads for work that may use `most` threads: at least one, and not more than
+/// there are cores.
 pub(crate) fn up_to(most: usize) -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(most).max(1)
 }
 
-/// Does some jobs on up to this many threads, including this one, and returns their results in
-/// order. Each thread that has a job gets an `own` value.
+/// Does some jobs on up to `threads` threads, including the calling thread, and returns their
+/// results in order. Each thread that has a job gets an `own` value.
 pub(crate) fn share<J: Send, O, T: Send>(
     jobs: impl Iterator<Item = J>,
     threads: usize,
@@ -24,7 +25,8 @@ pub(crate) fn share<J: Send, O, T: Send>(
     let threads = threads.min(jobs.len());
     let mut results: Vec<Option<T>> = Vec::new();
     results.resize_with(jobs.len(), || None);
-    // Each job comes with the slot of its result, so the results are in order whichever thread is first.
+    // Each job comes with the slot of its result, so the results are in order whichever thread is
+    // first.
     let jobs = Mutex::new(jobs.into_iter().zip(&mut results));
     on_threads(threads, &|| {
         let mut mine = None;
@@ -39,12 +41,12 @@ pub(crate) fn share<J: Send, O, T: Send>(
     results.into_iter().map(|result| result.expect("all jobs are done")).collect()
 }
 
-/// Does two things at the same time, or one after another if no thread can be started.
+/// Runs two functions at the same time, or one after another if no thread can be started.
 pub(crate) fn beside<A: Send, B>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B,
 ) -> (A, B) {
-    // Kept outside of the closure, so that it is not lost if no thread can be started.
+    // `one` is kept outside of the closure, so that it is not lost if no thread can be started.
     let one = Mutex::new((Some(one), None));
     let run_one = || {
         let run = one.lock().0.take();
@@ -68,20 +70,20 @@ pub(crate) fn beside<A: Send, B>(
     (one.into_inner().1.expect("it has been run"), other)
 }
 
-/// Runs `work` on up to this many threads at once, including this one.
+/// Runs `work` on up to `threads` threads at once, including the calling thread.
 fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map_while(|_| start(scope, work).ok()).collect();
         work();
         for other in others {
-            // A panic goes on in the thread that waits.
+            // A panic is passed on to the thread that waits.
             other.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
     });
 }
 
-/// Starts a thread, if the system allows it. It is not generic, because the code that it calls is long and
-/// would be compiled for each kind of work.
+/// Starts a thread, if the system allows it. The function is not generic, because the code that it
+/// calls is long and would be compiled for each kind of work.
 fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: &'scope (dyn Fn() + Sync),
@@ -93,7 +95,7 @@ fn start<'scope>(
     Builder::new().spawn_scoped(scope, work)
 }
 
-/// A system without threads.
+/// Simulates a system without threads.
 #[cfg(test)]
 pub(crate) mod refused {
     use std::cell::Cell;
@@ -106,7 +108,7 @@ pub(crate) mod refused {
         REFUSED.get()
     }
 
-    /// Does something where no thread can be started from this one.
+    /// Runs a function while no thread can be started from the calling thread.
     pub(crate) fn during<T>(run: impl FnOnce() -> T) -> T {
         REFUSED.set(true);
         let came_to = run();

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A point in time, in whole milliseconds since 1970, UTC. The default is the start of 1970.
 ///
-/// Times come from the clock ([`Time::now`]), from a [`SystemTime`], from a `jiff::Timestamp` with the
-/// feature `jiff`, or from a number of [milliseconds](Time::from_ms). Whatever takes a time takes all
-/// of these.
+/// Times come from the clock ([`Time::now`]), from a [`SystemTime`], from a `jiff::Timestamp` with
+/// the feature `jiff`, or from a number of [milliseconds](Time::from_ms). A function that takes a
+/// time takes all of these.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -24,14 +24,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub(crate) i64);
 
-/// Why a number of milliseconds is not taken for a time.
+/// The reason why a number of milliseconds is not accepted as a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeError {
-    /// It lies outside the years 1 to 9999, in milliseconds since 1970.
+    /// The number lies outside the years 1 to 9999, in milliseconds since 1970.
     OutOfRange(i64),
-    /// It lies before 1990 in milliseconds since 1970, and after 1990 in seconds. Give milliseconds, or
-    /// use [`Time::from_ms_unchecked`].
+    /// The number lies before 1990 in milliseconds since 1970, and after 1990 in seconds. Give
+    /// milliseconds, or use [`Time::from_ms_unchecked`].
     LooksLikeSeconds(i64),
 }
 
@@ -68,8 +68,9 @@ impl Time {
 
     /// Returns a time from its milliseconds since 1970.
     ///
-    /// A number that lies before 1990 as milliseconds and after 1990 as seconds is refused: such numbers
-    /// nearly always are seconds. [`from_ms_unchecked`](Time::from_ms_unchecked) takes them, too.
+    /// A number that lies before 1990 as milliseconds and after 1990 as seconds is refused: such
+    /// numbers nearly always are seconds. [`from_ms_unchecked`](Time::from_ms_unchecked) accepts
+    /// them.
     ///
     /// # Errors
     ///
@@ -92,7 +93,7 @@ impl Time {
         Ok(time)
     }
 
-    /// Returns a time from its milliseconds since 1970, whatever they are.
+    /// Returns a time from its milliseconds since 1970, without checking the number.
     ///
     /// A time outside the years 1 to 9999 is refused when it is stored.
     ///
@@ -104,12 +105,12 @@ impl Time {
         Time(ms)
     }
 
-    /// Returns the milliseconds since 1970; negative before.
+    /// Returns the milliseconds since 1970; negative before 1970.
     pub const fn as_ms(self) -> i64 {
         self.0
     }
 
-    /// Returns how long after `earlier` this time is; zero if it is not later.
+    /// Returns the duration from `earlier` to this time; zero if this time is not later.
     ///
     /// ```
     /// use std::time::Duration;
@@ -125,13 +126,13 @@ impl Time {
         Duration::from_millis(self.0.abs_diff(earlier.0))
     }
 
-    /// Whether the time lies in the years 1 to 9999, which are those that a store keeps.
+    /// Whether the time lies in the years 1 to 9999, which a store can keep.
     pub(crate) fn is_storable(self) -> bool {
         (Time::MIN..=Time::MAX).contains(&self)
     }
 }
 
-/// The whole milliseconds of a duration, or the most there can be.
+/// The whole milliseconds of a duration; `i64::MAX` if there are more.
 fn whole_ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
@@ -139,8 +140,8 @@ fn whole_ms(duration: Duration) -> i64 {
 impl Add<Duration> for Time {
     type Output = Time;
 
-    /// Returns the time that much later. What is finer than a millisecond is dropped; what no number
-    /// holds is the last that it does.
+    /// Returns the time that is later by `duration`. Fractions of a millisecond are dropped; a time
+    /// that is too late saturates.
     fn add(self, duration: Duration) -> Time {
         Time(self.0.saturating_add(whole_ms(duration)))
     }
@@ -149,7 +150,7 @@ impl Add<Duration> for Time {
 impl Sub<Duration> for Time {
     type Output = Time;
 
-    /// Returns the time that much earlier, as [`Add`] rounds.
+    /// Returns the time that is earlier by `duration`, and rounds the duration as [`Add`] does.
     fn sub(self, duration: Duration) -> Time {
         Time(self.0.saturating_sub(whole_ms(duration)))
     }
@@ -183,7 +184,7 @@ impl TryFrom<Time> for jiff::Timestamp {
 
     /// # Errors
     ///
-    /// A time that jiff does not know: all that a store keeps, it does.
+    /// An error for a time that jiff does not support. jiff supports all times that a store keeps.
     fn try_from(time: Time) -> std::result::Result<jiff::Timestamp, jiff::Error> {
         jiff::Timestamp::from_millisecond(time.0)
     }
@@ -196,7 +197,7 @@ impl fmt::Debug for Time {
 }
 
 impl fmt::Display for Time {
-    /// Writes the time in UTC by RFC 3339, with its milliseconds if it has any.
+    /// Writes the time in UTC by RFC 3339, with milliseconds unless they are 0.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, millisecond) = (self.0.div_euclid(86_400_000), self.0.rem_euclid(86_400_000));
         let (year, month, day) = date(days);
@@ -210,11 +211,12 @@ impl fmt::Display for Time {
     }
 }
 
-/// Returns the year, month and day of a day, counted from the first of January 1970, in the Gregorian
-/// calendar: the days are counted from the first of March of the year 0, so that a leap day is the last
-/// of its year (H. Hinnant, *chrono-compatible low-level date algorithms*).
+/// Returns the year, month and day of a day, counted from the first of January 1970, in the
+/// Gregorian calendar. The calculation counts days from the first of March of the year 0, so that a
+/// leap day is the last day of its year (H. Hinnant, *chrono-compatible low-level date
+/// algorithms*).
 fn date(days: i64) -> (i64, i64, i64) {
-    /// Days in 400 years.
+    /// The number of days in 400 years.
     const ERA: i64 = 146_097;
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(ERA), days.rem_euclid(ERA));

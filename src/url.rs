@@ -1,27 +1,27 @@
-//! Which texts are accepted as URLs.
+//! Rules for the texts that are accepted as URLs.
 //!
 //! A page's identity is the bytes of its URL: nothing is normalised, so `http://a` and `http://a/`
-//! are two pages. Only what could not be stored, ordered or shown safely is refused.
+//! are two pages. Only texts that could not be stored, ordered or shown safely are refused.
 
 use std::fmt;
 
-/// The most bytes that a URL can have.
+/// The maximum number of bytes of a URL.
 pub const URL_BYTES_MAX: usize = 8192;
 
-/// Why a text cannot be the URL of a page.
+/// The reason why a text cannot be the URL of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It is empty.
+    /// The text is empty.
     Empty,
-    /// It is longer than [`URL_BYTES_MAX`].
+    /// The text is longer than [`URL_BYTES_MAX`].
     TooLong {
-        /// How long it is.
+        /// The length of the text in bytes.
         bytes: usize,
     },
-    /// It has a control character: U+0000 to U+001F, or U+007F to U+009F.
+    /// The text has a control character: U+0000 to U+001F, or U+007F to U+009F.
     Control {
-        /// Where the first one begins, in bytes.
+        /// The byte offset of the first control character.
         offset: usize,
     },
 }
@@ -44,33 +44,34 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// Why a text is no prefix.
+/// The reason why a text is not a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrefixError {
-    /// It names no host, and nothing after a scheme that has none.
+    /// The text has neither a host nor, after a scheme without hosts, anything else.
     Empty,
-    /// It is longer than [`URL_BYTES_MAX`].
+    /// The text is longer than [`URL_BYTES_MAX`].
     TooLong {
-        /// How long it is.
+        /// The length of the text in bytes.
         bytes: usize,
     },
-    /// It has a control character, and no URL has one.
+    /// The text has a control character, and no URL has one.
     Control {
-        /// Where the first one begins, in bytes.
+        /// The byte offset of the first control character.
         offset: usize,
     },
-    /// What should be a host cannot be one: it has an empty label, or a character of no host.
+    /// The text has an impossible host: one with an empty label, or with a character that no host
+    /// has.
     Host {
-        /// The supposed host.
+        /// The impossible host.
         host: String,
     },
     /// The port is above 65,535.
     Port {
-        /// The supposed port.
+        /// The impossible port.
         port: String,
     },
-    /// It has user information (`user@`), and a prefix cannot end there.
+    /// The text has user information (`user@`), and a prefix cannot end there.
     User,
 }
 
@@ -101,7 +102,8 @@ impl fmt::Display for PrefixError {
 
 impl std::error::Error for PrefixError {}
 
-/// Whether a page can have this URL. Linear; about 10 ns for an ordinary one.
+/// Checks whether a page can have the URL `url`. Takes linear time; about 10 ns for an ordinary
+/// URL.
 pub(crate) fn check_url(url: &str) -> Result<(), UrlError> {
     if url.is_empty() {
         return Err(UrlError::Empty);
@@ -112,9 +114,9 @@ pub(crate) fn check_url(url: &str) -> Result<(), UrlError> {
     control(url).map_or(Ok(()), |offset| Err(UrlError::Control { offset }))
 }
 
-/// Where the first control character begins.
+/// The byte offset of the first control character.
 pub(crate) fn control(text: &str) -> Option<usize> {
-    // No early exit, so that the compiler can take many bytes at a time.
+    // The loop has no early exit, so that the compiler can process many bytes at a time.
     let printable = text.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
     if printable {
         return None;
