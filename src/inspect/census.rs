@@ -14,7 +14,7 @@ use crate::progress::{Progress, Stage};
 use crate::query::scan::Scan;
 use crate::time::Time;
 
-/// The number of named hosts.
+/// The maximum number of hosts in [`Census::largest_hosts`].
 const HOSTS: usize = 20;
 
 /// Counts of a store, page by page.
@@ -47,36 +47,38 @@ pub struct Census {
     pub never: u64,
     /// Visits to all pages.
     pub visits: u64,
-    /// When the earliest visit was; `None` without visits.
+    /// The time of the earliest visit; `None` without visits.
     pub first: Option<Time>,
-    /// When the latest visit was; `None` without visits.
+    /// The time of the latest visit; `None` without visits.
     pub last: Option<Time>,
-    /// Hosts that have pages; URLs without a host count as one host for each scheme.
+    /// The number of hosts with pages; URLs without a host count as one host for each scheme.
     pub hosts: u64,
-    /// The twenty hosts with the most pages, the largest first.
+    /// The twenty hosts with the most pages, in descending order of pages.
     pub largest_hosts: Vec<HostCensus>,
     /// The fingerprints of the epoch for near-duplicates.
     pub fingerprints: FingerprintCensus,
-    /// A sample of the pages that have such a fingerprint now: the ten thousand with the least
-    /// hashes of their URLs, or all.
+    /// A sample of the pages that have a fingerprint of the epoch for near-duplicates now: the ten
+    /// thousand pages whose URLs have the smallest hashes, or all pages.
     pub sample: Vec<SampledPage>,
-    /// The number of visits by their distance to the previous version, from 0 to 64 bits.
+    /// The number of visits by Hamming distance to the previous version, from 0 to 64 bits.
     pub distances: Vec<u64>,
-    /// The number of pages by the share of their comparable visits that found a change: none, up to
-    /// a tenth, up to two tenths and so on, in eleven numbers.
+    /// The number of pages by share of changes among their comparable visits: no change, up to a
+    /// tenth, up to two tenths and so on, in eleven numbers.
     pub changing: [u64; 11],
     /// The length of each period, in milliseconds.
     pub period: i64,
     /// The results of visits by period, in order of time: at most 400 periods.
     pub periods: Vec<Period>,
     /// The results of visits outside of all periods. Outliers are left out if most periods would
-    /// otherwise be empty: up to one visit in a thousand at either end, or one of at least twenty.
+    /// otherwise be empty. Outliers are at most one visit in a thousand at either end, or one visit
+    /// if there are at least twenty.
     pub outside: VerdictCounts,
 }
 
 impl Census {
-    /// Counts a store in one pass over all its pages and visits. Memory does not grow with them:
-    /// about 64 MiB, ten thousand URLs, and the history of one page. The progress counts pages.
+    /// Counts a store in one pass over all its pages and visits. Memory does not grow with the
+    /// store: about 64 MiB, ten thousand URLs, and the history of one page. The progress counts
+    /// pages.
     ///
     /// ```
     /// use simkeep::inspect::Census;
@@ -97,8 +99,8 @@ impl Census {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged,
-    /// [`Error::Cancelled`](crate::Error::Cancelled) if the progress was.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the census reads damaged data,
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if the progress is cancelled.
     pub fn of(snapshot: &Snapshot, progress: &Progress) -> Result<Census> {
         let pages = Totals::of(snapshot)?.pages;
         progress.start(Stage::Counting, Some(pages))?;
@@ -118,9 +120,9 @@ impl Census {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SampledPage {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
-    /// The fingerprint of its content, with reserved bits set to 0.
+    /// The fingerprint of the page's content, with reserved bits set to 0.
     pub fingerprint: u64,
 }
 
@@ -128,9 +130,9 @@ pub struct SampledPage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Period {
-    /// When it begins, in milliseconds since 1970.
+    /// The beginning of the period, in milliseconds since 1970.
     pub from: Time,
-    /// The results of its visits.
+    /// The results of the visits in the period.
     pub verdicts: VerdictCounts,
 }
 
@@ -138,17 +140,17 @@ pub struct Period {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostCensus {
-    /// The host; for URLs without a host, their scheme and a colon.
+    /// The name of the host; for URLs without a host, the scheme and a colon.
     pub host: String,
-    /// Its pages.
+    /// The number of pages of the host.
     pub pages: u64,
-    /// Visits to them.
+    /// The number of visits to the host's pages.
     pub visits: u64,
-    /// The results of these visits.
+    /// The results of visits to the host's pages.
     pub verdicts: VerdictCounts,
 }
 
-/// Counts of the fingerprints of an epoch that pages have now.
+/// Counts of the fingerprints that pages have now, in one epoch.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FingerprintCensus {
@@ -158,23 +160,25 @@ pub struct FingerprintCensus {
     pub pages: u64,
     /// Pages whose content has no fingerprint.
     pub without: u64,
-    /// Pages by the number of 1 bits in their fingerprint, from 0 to 64.
+    /// Pages by the number of 1 bits in their fingerprint: 65 counts, from 0 bits to 64.
     pub popcounts: Vec<u64>,
-    /// For each of the 64 bits, lowest first, the pages whose fingerprint has a 1 there.
+    /// For each of the 64 bits, lowest first, the number of pages whose fingerprint has this bit
+    /// set.
     pub ones: Vec<u64>,
-    /// Pages by the highest eight bits of their fingerprint, in 256 numbers.
+    /// Pages by the highest eight bits of their fingerprint: 256 counts.
     pub values: Vec<u64>,
-    /// The share of distinct fingerprints that the following numbers count: 1 up to a million
-    /// fingerprints, else the share of a sample by hash.
+    /// The share of all distinct fingerprints that are counted below: 1 up to a million
+    /// fingerprints, and above it the share of a sample by hash.
     pub share: f64,
-    /// Counted distinct fingerprints.
+    /// The number of distinct fingerprints counted.
     pub distinct: u64,
-    /// For each of the 64 bits, lowest first, the counted fingerprints that have a 1 there.
+    /// For each of the 64 bits, lowest first, the number of counted fingerprints that have this bit
+    /// set.
     pub distinct_ones: Vec<u64>,
     /// Counted fingerprints by their number of pages: 1, 2 to 3, 4 to 7 and so on.
     pub shared: Vec<u64>,
-    /// The fingerprint of the most pages, and their number. `None` if there is no fingerprint, or
-    /// if only a sample was counted, which may lack it.
+    /// The fingerprint with the most pages, and the number of these pages. `None` if there is no
+    /// fingerprint, or if only a sample was counted, because a sample may lack this fingerprint.
     pub commonest: Option<(u64, u64)>,
 }
 
@@ -199,7 +203,7 @@ struct Counting {
     drawn: Drawn,
     periods: Periods,
     key: Vec<u8>,
-    /// The current host, in the form of a key's start, and its counts.
+    /// The current host, as the start of a key. `of_host` has the counts of this host.
     host: Vec<u8>,
     of_host: HostCensus,
 }
@@ -298,13 +302,14 @@ impl Counting {
             changes += u64::from(differs);
         }
         if compared > 0 {
-            // At most ten, because changes are a part of the comparisons.
+            // At most ten, because a page has no more changes than comparisons.
             let tenth = usize::try_from((changes * 10).div_ceil(compared)).unwrap_or(10);
             count(&mut self.census.changing, tenth, 1);
         }
     }
 
-    /// Moves to the host of a page, if it is another one. Pages of one host are contiguous.
+    /// Switches to the host of a page if it differs from the current host. Pages of one host are
+    /// contiguous.
     fn of_its_host(&mut self, url: &str) {
         self.key.clear();
         surt::key(url, &mut self.key);
@@ -322,7 +327,7 @@ impl Counting {
         let host = std::mem::take(&mut self.of_host);
         let largest = &mut self.census.largest_hosts;
         if host.pages > 0 {
-            // Hosts of equal size stay in order.
+            // Hosts with equal numbers of pages stay in SURT order.
             let at = largest.partition_point(|other| other.pages >= host.pages);
             largest.insert(at, host);
             largest.truncate(HOSTS);
@@ -345,7 +350,7 @@ impl Counting {
                 fingerprints.shared.resize(power + 1, 0);
             }
             count(&mut fingerprints.shared, power, 1);
-            // Of equally common fingerprints, the smaller one, regardless of the order here.
+            // The smaller of equally common fingerprints wins, whatever the order of the sample.
             let order = |(fingerprint, pages): (u64, u64)| (pages, Reverse(fingerprint));
             let most = fingerprints.commonest.map(order);
             if !is_sampled && most.is_none_or(|most| order((fingerprint, pages)) > most) {

@@ -1,4 +1,5 @@
-//! An estimate of what a merge of all segments would free, and what space it needs.
+//! An estimate of the bytes that a merge of all segments frees, and of the space that the merge
+//! needs.
 
 use crate::bug::OrBug;
 use crate::engine::snapshot::Snapshot;
@@ -7,7 +8,7 @@ use crate::inspect::{Overview, SegmentView};
 use crate::page::known;
 
 /// A page's record with its first visit and its index entries takes about as much space as this
-/// many further visits.
+/// number of further visits.
 const VISITS_OF_A_RECORD: f64 = 8.0;
 
 /// An estimate of the effect of [`Store::compact`](crate::Store::compact) on the segments.
@@ -27,8 +28,8 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    /// Estimates what a merge of all segments frees: superseded records, and the fingerprint tables
-    /// of ended epochs. Costs as much as [`Overview::of`].
+    /// Estimates the space that a merge of all segments frees: superseded records, and the
+    /// fingerprint tables of ended epochs. Costs as much as [`Overview::of`].
     ///
     /// ```
     /// use simkeep::inspect::Compaction;
@@ -46,7 +47,7 @@ impl Compaction {
     ///
     /// # Errors
     ///
-    /// Those of [`Overview::of`].
+    /// The errors of [`Overview::of`].
     pub fn of(snapshot: &Snapshot) -> Result<Compaction> {
         let overview = Overview::of(snapshot)?;
         let mut all = Compaction {
@@ -66,7 +67,7 @@ impl Compaction {
             });
             let gone: u64 = of_ended.map(|section| section.bytes).sum();
             tables_of_ended += gone;
-            // A superseded record loses its first visit; its further visits stay.
+            // A superseded record loses its first visit. Its other visits stay.
             let records = own.pages as f64 * VISITS_OF_A_RECORD;
             let further = own.visits.saturating_sub(own.pages) as f64;
             let share = records / (records + further).max(1.0);

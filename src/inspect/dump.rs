@@ -1,4 +1,4 @@
-//! One segment byte by byte.
+//! A dump of one segment, byte by byte.
 
 use std::ops::ControlFlow;
 
@@ -20,14 +20,14 @@ pub use crate::segment::DumpLine;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DumpQuery {
-    /// All sections of this name, as in [`SectionView`](super::SectionView); or "head", "table" or
-    /// "trailer".
+    /// Only the sections with this name, which is a name of [`SectionView`](super::SectionView), or
+    /// "head", "table" or "trailer".
     pub section: Option<String>,
-    /// Only the sections of this part.
+    /// Only the sections with this part number.
     pub part: Option<u16>,
-    /// Only the sections of this epoch's tables.
+    /// Only the sections of the tables of this epoch.
     pub epoch: Option<Epoch>,
-    /// Only parts that end after this offset in the file.
+    /// Only parts of the file that end after this offset.
     pub from: u64,
 }
 
@@ -38,14 +38,14 @@ impl DumpQuery {
         DumpQuery::default()
     }
 
-    /// Selects the sections of a name.
+    /// Selects the sections with a name.
     #[must_use]
     pub fn section(mut self, name: impl Into<String>) -> DumpQuery {
         self.section = Some(name.into());
         self
     }
 
-    /// Selects the sections of a part: a rotation, or a table of cells.
+    /// Selects the sections with a part number: the number of a rotation or of a table of cells.
     #[must_use]
     pub fn part(mut self, part: u16) -> DumpQuery {
         self.part = Some(part);
@@ -59,19 +59,21 @@ impl DumpQuery {
         self
     }
 
-    /// Starts at an offset in the file, with the first part that ends after it.
+    /// Starts at an offset in the file, with the first part of the file that ends after it.
     #[must_use]
     pub fn from(mut self, offset: u64) -> DumpQuery {
         self.from = offset;
         self
     }
 
-    /// Passes the bytes of one of the segments to `sink`, each with its meaning, in the order of
-    /// the file, until `sink` breaks. Returns whether this snapshot has a segment of this number.
+    /// Passes the bytes of a segment to `sink` in the order of the file, each group of bytes with
+    /// its meaning, until `sink` breaks. Returns whether this snapshot has a segment with this
+    /// number.
     ///
-    /// As text, a [`DumpLine`] is a line as in the pages of `format/`. A damaged block is a line
-    /// that says so, and the lines after it show what can still be decoded. So damage is not an
-    /// error here. Reads the selected part of the file once, in the memory of a few blocks.
+    /// Formatted as text, a [`DumpLine`] is a line in the style of the pages of `format/`. A
+    /// damaged block yields a line that reports the damage, and the lines after it show the bytes
+    /// that can still be decoded. So damage is not an error here. Reads the selected part of the
+    /// file once. Takes the memory of a few blocks.
     ///
     /// ```
     /// use std::ops::ControlFlow;

@@ -28,31 +28,31 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalView {
-    /// The first operation in it; 0 if it is empty.
+    /// The number of the first operation in the journal; 0 if the journal is empty.
     pub first_operation: u64,
-    /// The last operation in it; 0 if it is empty.
+    /// The number of the last operation in the journal; 0 if the journal is empty.
     pub last_operation: u64,
-    /// The number of operations.
+    /// The number of operations in the journal.
     pub operations: u64,
-    /// The number of distinct pages in them.
+    /// The number of distinct pages in the operations.
     pub pages: u64,
     /// The times of the earliest and the latest visit; `None` without visits.
     pub times: Option<(Time, Time)>,
-    /// The results of its visits.
+    /// The results of the visits in the journal.
     pub verdicts: VerdictCounts,
-    /// Contents restated in another epoch.
+    /// The number of contents restated in another epoch.
     pub restated: u64,
-    /// Weights that were set.
+    /// The number of weights that were set.
     pub weights: u64,
-    /// Classes that were set.
+    /// The number of classes that were set.
     pub classes: u64,
-    /// Forgotten pages and prefixes.
+    /// The number of forgotten pages and prefixes.
     pub forgotten: u64,
 }
 
 impl JournalView {
     /// Counts the contents of the journal. Costs a lookup for each operation, and memory for the
-    /// URLs of its pages.
+    /// URLs of the operations' pages.
     ///
     /// ```
     /// use simkeep::inspect::JournalView;

@@ -1,7 +1,8 @@
 //! Inspection of a store: its parts, the use of its space, and how its pages change.
 //!
-//! All queries run against a [`Snapshot`](crate::Snapshot), so results are consistent. They wait
-//! for no writer, and write nothing. This module uses those below it; no other module uses it.
+//! All queries run against a [`Snapshot`](crate::Snapshot), so results are consistent. Queries wait
+//! for no writer, and write nothing. This module uses only lower modules, and no other module uses
+//! this module.
 
 mod census;
 mod compaction;
@@ -30,8 +31,8 @@ pub use trace::{PageRecord, Trace};
 pub use verdict_counts::VerdictCounts;
 pub use versions::{Version, VersionKind, versions};
 
-/// Returns the sort key of a page in the notation of the Internet Archive, its SURT, such as
-/// `com,example)/terms`. Takes time linear in the length of the URL.
+/// Returns the SURT of a page, for example `com,example)/terms`. A SURT is the sort key of the page
+/// in the notation of the Internet Archive. Takes time linear in the length of the URL.
 ///
 /// ```
 /// assert_eq!(simkeep::inspect::surt("https://www.example.com/a?b"), "com,example,www)/a?b");
@@ -40,11 +41,11 @@ pub fn surt(url: &str) -> String {
     surt::of_key(&crate::page::surt::key_of(url))
 }
 
-/// Returns the sort key of a page: bytes that compare as pages are ordered, as the format
-/// specifies.
+/// Returns the sort key of a page. The bytes of two keys compare in the order of the pages, as the
+/// format specifies.
 ///
-/// Use it to merge pages of several stores in order. Pages with equal keys are ordered by URL.
-/// Takes time linear in the length of the URL.
+/// Merges of pages of several stores can use the key as their order. Pages with equal keys are
+/// ordered by URL. Takes time linear in the length of the URL.
 ///
 /// ```
 /// use simkeep::inspect::surt_key;

@@ -15,9 +15,9 @@ use crate::page::{Content, Entry, Prefix, Seen, Verdict, Visit, surt};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoggedOperation {
-    /// Its number.
+    /// The sequence number of the operation.
     pub sequence: u64,
-    /// Its effect.
+    /// The effect of the operation.
     pub kind: OperationKind,
 }
 
@@ -35,22 +35,23 @@ pub enum OperationKind {
     Forget {
         /// The page.
         url: String,
-        /// The number of its visits.
+        /// The number of the page's visits.
         visits: u64,
     },
     /// All pages under a prefix were forgotten.
     ForgetPrefix {
         /// The prefix.
         prefix: Prefix,
-        /// The number of pages under it.
+        /// The number of pages under the prefix.
         pages: u64,
-        /// The number of visits to them.
+        /// The number of visits to the pages under the prefix.
         visits: u64,
     },
 }
 
 impl OperationKind {
-    /// Whether it concerns a page under this prefix, or a prefix that overlaps it.
+    /// Returns whether the operation concerns a page under `prefix`, or a prefix that overlaps
+    /// `prefix`.
     pub fn is_under(&self, prefix: &Prefix) -> bool {
         match self {
             OperationKind::Entry { url, .. } | OperationKind::Forget { url, .. } => {
@@ -65,7 +66,7 @@ impl OperationKind {
 
 /// An iterator over the operations in the journal, from [`Operations::after`].
 ///
-/// Reads lazily. It ends after an error.
+/// Reads lazily. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Operations {
     snapshot: Snapshot,
@@ -77,13 +78,13 @@ pub struct Operations {
 impl Operations {
     /// Iterates over the operations in the journal after the operation number `after`, in order of
     /// acknowledgement; visits come with their verdicts. Sealed operations are no longer in the
-    /// journal: their visits are known, but not their order. Costs a lookup of the page for each
-    /// operation.
+    /// journal: the store still has their visits, but not their order. Costs a lookup of the page
+    /// for each operation.
     ///
-    /// A fingerprint [of another epoch](crate::Observation::also), a weight or a class that came
-    /// with a visit is an operation of its own, after the visit. A restatement directly after its
-    /// visit counts as part of the visit, as in a history, even if it came later by itself. Then
-    /// the verdict may differ from the acknowledged one.
+    /// A fingerprint [of another epoch](crate::Observation::also), a weight or a class that was
+    /// observed with a visit is a separate operation after the visit. A restatement directly after
+    /// its visit counts as part of the visit, as in a history, even if the restatement was a
+    /// separate call. In this case the verdict may differ from the acknowledged verdict.
     ///
     /// ```
     /// use simkeep::inspect::Operations;
@@ -116,8 +117,8 @@ impl Operations {
         }
     }
 
-    /// The numbers of the first and the last operation in the journal; `None` if it is empty.
-    /// Earlier operations were sealed.
+    /// The numbers of the first and the last operation in the journal; `None` if the journal is
+    /// empty. Earlier operations were sealed.
     pub fn available(&self) -> Option<RangeInclusive<u64>> {
         self.available.clone()
     }
@@ -164,7 +165,7 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> O
                     let also = also(inner, sequence, &url, &visit);
                     let mut head = page.head_at(sequence - 1);
                     let verdict = Effect::of(&mut head, &visit.into(), &also, epochs).verdict;
-                    // A late visit was new to the store, or it would not be an operation.
+                    // A late visit was new to the store. A visit that is not new is no operation.
                     let verdict = verdict.map_or(Verdict::OutOfOrder, |visit| visit.verdict);
                     let meaning = verdict.distance().map(|distance| epochs.meaning(distance));
                     HistoryEntry::Visit { visit, verdict, meaning }
@@ -183,7 +184,8 @@ fn done(inner: &Inner, sequence: u64, logged: &Logged<'_>, epochs: &Epochs) -> O
     }
 }
 
-/// The further fingerprints of a visit's content, from the restatements directly after it.
+/// Returns the further fingerprints of a visit's content, from the restatements directly after the
+/// visit.
 fn also(inner: &Inner, sequence: u64, url: &str, visit: &Visit) -> Vec<Content> {
     let Seen::Content(content) = visit.seen else { return Vec::new() };
     let restated = |sequence: u64| match inner.logged(sequence)? {

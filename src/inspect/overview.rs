@@ -18,7 +18,7 @@ use crate::time::Time;
 /// The number of pages sampled to find large hosts.
 const SAMPLED: u64 = 64;
 
-/// Hosts with a smaller share are not listed.
+/// The minimum share of a listed host.
 const SHARE_MIN: f64 = 0.02;
 
 /// An overview of a store.
@@ -50,17 +50,18 @@ pub struct Overview {
     pub never: u64,
     /// Visits to all pages.
     pub visits: u64,
-    /// A lower bound of the times of all visits; `None` without visits. It is the time of the
-    /// earliest visit, unless that was forgotten and merged away.
+    /// A lower bound of the times of all visits; `None` without visits. The bound is the time of
+    /// the earliest visit, unless a merge dropped this visit because it was forgotten.
     pub first: Option<Time>,
     /// An upper bound of the times of all visits; `None` without visits.
     pub last: Option<Time>,
-    /// Pages with data in the journal that is in no segment yet.
+    /// Pages with data in the journal that no segment has yet.
     pub unsealed_pages: u64,
-    /// The numbers of the first and the last operation in the journal; `None` if it is empty.
+    /// The numbers of the first and the last operation in the journal; `None` if the journal is
+    /// empty.
     pub unsealed: Option<(u64, u64)>,
-    /// Distinct fingerprints, counted once for each segment or memtable and each epoch that has
-    /// them. Exact for one segment and an empty journal.
+    /// Distinct fingerprints, counted once for each epoch in each segment or memtable. Exact for
+    /// one segment and an empty journal.
     pub fingerprints: u64,
     /// The largest number of pages that have or had one fingerprint in one segment.
     pub commonest_pages: u64,
@@ -68,18 +69,18 @@ pub struct Overview {
     pub epochs: Vec<EpochOverview>,
     /// The live segments, the oldest first.
     pub segments: Vec<SegmentOverview>,
-    /// Bytes of the segments by purpose, the most first.
+    /// Bytes of the segments by purpose, in descending order.
     pub space: Vec<SpaceOf>,
-    /// The hosts with more than about one in fifty of the pages, the largest first. An estimate
-    /// from 64 pages at equal distances in SURT order, without the journal.
+    /// The hosts with more than about 2 % of the pages, in descending order of their shares. The
+    /// shares are estimated from 64 pages at equal distances in SURT order, without the journal.
     pub hosts: Vec<HostShare>,
-    /// The damage among those 64 pages, if any; then there are no hosts.
+    /// The damage among the 64 sampled pages, if any. With damage, `hosts` is empty.
     pub flaw: Option<Corruption>,
 }
 
 impl Overview {
-    /// Summarizes a store, at a cost that does not grow with its size. It reads 64 pages to find
-    /// the large hosts, and numbers that are in memory already.
+    /// Summarizes a store, at a cost that does not grow with the size of the store. Reads 64 pages
+    /// to find the large hosts; all other numbers are in memory already.
     ///
     /// ```
     /// use simkeep::inspect::Overview;
@@ -98,7 +99,8 @@ impl Overview {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io). Damaged pages are not an error; the overview reports them.
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be read. Damaged pages are not an error;
+    /// the overview reports them.
     pub fn of(snapshot: &Snapshot) -> Result<Overview> {
         let view = snapshot.view();
         view.check()?;
@@ -112,7 +114,8 @@ impl Overview {
                     let inner = memtable.read();
                     cover(&mut times, inner.times_at(snapshot.sequence()));
                     let delta = inner.delta_at(snapshot.sequence())?.pages;
-                    // Forgetting more pages than were added adds none.
+                    // More pages may be forgotten than added; a negative delta counts as no new
+                    // pages.
                     unsealed_new += u64::try_from(delta).unwrap_or(0);
                     let here = inner.pages().filter(|page| page.is_here(snapshot.sequence()));
                     unsealed_pages += here.count() as u64;
@@ -172,39 +175,41 @@ impl Overview {
 pub struct EpochOverview {
     /// The epoch.
     pub info: EpochInfo,
-    /// Distinct fingerprints, counted once for each segment or memtable that has them.
+    /// Distinct fingerprints, counted once for each segment or memtable that has fingerprints of
+    /// the epoch.
     pub fingerprints: u64,
-    /// Whether verdicts or searches use it.
+    /// Whether verdicts or searches use the epoch.
     pub is_in_use: bool,
 }
 
-/// A segment, by its numbers.
+/// The numbers of a segment.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SegmentOverview {
-    /// Its number.
+    /// The number of the segment.
     pub id: u64,
     /// The depth of merges: 0 for a sealed segment.
     pub level: u64,
-    /// The first operation in it.
+    /// The first operation in the segment.
     pub first_operation: u64,
-    /// The last operation in it.
+    /// The last operation in the segment.
     pub last_operation: u64,
-    /// Page records.
+    /// The number of page records.
     pub pages: u64,
-    /// Visits in these records.
+    /// The number of visits in the page records.
     pub visits: u64,
-    /// The earliest and latest possible time of its visits; `None` without visits.
+    /// The earliest and latest possible time of the segment's visits; `None` without visits.
     pub times: Option<(Time, Time)>,
-    /// When it was written.
+    /// The time at which the segment was written.
     pub written: Time,
     /// Bytes of the file.
     pub bytes: u64,
     /// The search structure of the epoch with the most fingerprints: column, rotations or cells;
     /// `None` without fingerprints.
     pub shape: Option<Shape>,
-    /// The approximate share of its records that are superseded, from 0 to 1: newer segments have a
-    /// record of the page, too, or it was forgotten. A merge combines the records, or drops them.
+    /// The approximate share of superseded records in the segment, from 0 to 1. A record is
+    /// superseded if a newer segment has a record of its page, or if the page was forgotten. A
+    /// merge combines or drops superseded records.
     pub superseded: f64,
 }
 
@@ -212,15 +217,15 @@ pub struct SegmentOverview {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HostShare {
-    /// The host; for URLs without a host, their scheme and a colon.
+    /// The name of the host; for URLs without a host, the scheme and a colon.
     pub host: String,
-    /// The approximate share of the pages, from 0 to 1.
+    /// The approximate share of the host in the store's pages, from 0 to 1.
     pub share: f64,
 }
 
 impl SegmentOverview {
-    /// Describes a segment by its own numbers. `superseded` depends on newer segments, and is not
-    /// set yet.
+    /// Describes a segment by the numbers in its file. `superseded` depends on newer segments and
+    /// is not set yet.
     fn of(segment: &SegmentView) -> SegmentOverview {
         let most = segment.tables.iter().max_by_key(|tables| tables.fingerprints);
         SegmentOverview {
@@ -239,7 +244,7 @@ impl SegmentOverview {
     }
 }
 
-/// Extends times to include others.
+/// Extends a range of times to include another range.
 fn cover(times: &mut Option<(Time, Time)>, others: Option<(Time, Time)>) {
     if let Some((first, last)) = others {
         let (from, to) = times.unwrap_or((first, last));
@@ -247,9 +252,9 @@ fn cover(times: &mut Option<(Time, Time)>, others: Option<(Time, Time)>) {
     }
 }
 
-/// Estimates how much of each segment is superseded. Newer segments add `deltas` to the pages of
-/// the store. The records in excess of that continue older records, which are assumed to be evenly
-/// distributed.
+/// Estimates the superseded share of each segment. Newer segments add `deltas` to the pages of the
+/// store. If a segment has more records than added pages, the additional records continue older
+/// records. The function assumes that the continued records are evenly distributed.
 fn supersede(segments: &mut [SegmentOverview], deltas: &[i64]) {
     for newer in (1..segments.len()).rev() {
         let Some((older, rest)) = segments.split_at_mut_checked(newer) else { continue };
@@ -258,14 +263,14 @@ fn supersede(segments: &mut [SegmentOverview], deltas: &[i64]) {
         let new = u64::try_from(*delta).unwrap_or(0);
         let again = own.pages.saturating_sub(new) as f64 / all.max(1) as f64;
         for segment in older {
-            // Applies to the records that were not superseded before.
+            // Only records that were not superseded before become superseded.
             segment.superseded += (1.0 - segment.superseded) * again.min(1.0);
         }
     }
 }
 
-/// Reduces what is left of the segments until there are no more records than `known` pages: the
-/// others were forgotten, in any segment.
+/// Increases the superseded shares until the segments have at most `known` current records. Records
+/// in excess of `known` belong to forgotten pages, in any segment.
 fn leave(segments: &mut [SegmentOverview], known: u64) {
     let left = segments.iter().map(|of| (1.0 - of.superseded) * of.pages as f64).sum::<f64>();
     let share = (known as f64 / left.max(1.0)).min(1.0);
@@ -274,7 +279,7 @@ fn leave(segments: &mut [SegmentOverview], known: u64) {
     }
 }
 
-/// The hosts of pages at equal distances.
+/// Returns the hosts of pages at equal distances.
 fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
     let segments = &snapshot.view().segments;
     let pages = |segments: &[_]| -> u64 {
@@ -290,7 +295,8 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
     let (mut key, mut url, mut before) = (Vec::new(), Vec::new(), 0);
     for live in segments.iter() {
         let own = live.segment.numbers().pages;
-        // The first page of this segment at an odd multiple of half a step.
+        // The first sampled page of this segment. Sampled pages are at odd multiples of half a
+        // step.
         let first = (step / 2 + step - before % step) % step;
         for page in (first..own).step_by(usize::try_from(step).unwrap_or(usize::MAX)) {
             #[expect(clippy::cast_possible_truncation, reason = "a segment has fewer than 2^30")]
@@ -307,7 +313,7 @@ fn largest_hosts(snapshot: &Snapshot) -> Result<Vec<HostShare>> {
         before += own;
     }
     hosts.iter_mut().for_each(|host| host.share /= f64::from(looked_at));
-    // One sampled page is no evidence about its host.
+    // One sampled page of a host is no evidence about the host.
     let least = if step == 1 { 0.0 } else { 1.5 / f64::from(looked_at) };
     hosts.retain(|host| host.share >= SHARE_MIN.max(least));
     sort_few_by(&mut hosts, |a, b| b.share.total_cmp(&a.share).then_with(|| a.host.cmp(&b.host)));
@@ -337,7 +343,8 @@ mod tests {
     #[test]
     fn superseded_pages_are_spread_over_older_segments() {
         let mut segments = [segment(100), segment(100), segment(50)];
-        // The second has 60 pages that the first has, too; the third 20 that one of them has.
+        // The second segment has 60 pages that the first one has, too; the third segment has 20
+        // pages of the first or the second one.
         supersede(&mut segments, &[100, 40, 30]);
         let shares = segments.map(|segment| segment.superseded);
         assert!((shares[0] - (0.1 + 0.9 * 0.6)).abs() < 1e-9, "{shares:?}");

@@ -7,24 +7,24 @@ use super::verdict_counts::VerdictCounts;
 use crate::page::Verdict;
 use crate::time::Time;
 
-/// The most periods of a census, from the first to the last.
+/// The maximum number of periods of a census, from the first period to the last.
 const SPANNED_MAX: usize = 400;
-/// The most non-empty periods while counting. It is larger, so that a few visits with wrong times
-/// do not lengthen all periods.
+/// The maximum number of non-empty periods while counting. The number exceeds `SPANNED_MAX`, so
+/// that a few visits with wrong times do not lengthen all periods.
 const KEPT_MAX: usize = 4096;
-/// One visit in this many may lie outside of the periods at either end; or one visit, if there are
-/// at least `OUTSIDE_VISITS_MIN`.
+/// One visit in `OUTSIDE` may lie outside of the periods at either end; or one visit, if there are
+/// at least `OUTSIDE_VISITS_MIN` visits.
 const OUTSIDE: u64 = 1000;
 const OUTSIDE_VISITS_MIN: u64 = 20;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Counts of visits over time. Periods begin as days, and are doubled when there are too many, so
-/// memory is bounded.
+/// Counts of visits over time. A period is a day at first. The length of periods doubles when there
+/// are too many, so memory is bounded.
 #[derive(Debug)]
 pub(super) struct Periods {
     length: i64,
-    /// By their numbers, counted from 1970.
+    /// The non-empty periods by their numbers. Period 0 begins in 1970.
     all: BTreeMap<i64, Period>,
 }
 
@@ -45,7 +45,7 @@ impl Periods {
         }
     }
 
-    /// The number of periods from the first to the last.
+    /// The number of periods from the first non-empty one to the last.
     fn spanned(&self) -> i64 {
         let ends = self.all.first_key_value().zip(self.all.last_key_value());
         ends.map_or(0, |((first, _), (last, _))| last - first + 1)
@@ -63,12 +63,12 @@ impl Periods {
         }
     }
 
-    /// Removes the few visits at the beginning and at the end that are far from all others.
+    /// Removes the few visits at the beginning and at the end that are far from all other visits.
     fn take_outside(&mut self) -> VerdictCounts {
         let all: u64 = self.all.values().map(|period| period.verdicts.visits()).sum();
         let least = u64::from(all >= OUTSIDE_VISITS_MIN);
         let (mut outside, allowed) = (VerdictCounts::default(), (all / OUTSIDE).max(least));
-        // Each end once: after a cut at one end, the other may need one.
+        // One round for each end: after a cut at one end, the other end may need a cut.
         for _ in 0..2 {
             let before = cut(self.all.iter().map(|(at, period)| (*at, period)), allowed);
             let after = cut(self.all.iter().rev().map(|(at, period)| (*at, period)), allowed);
@@ -79,7 +79,7 @@ impl Periods {
                 (_, Some((gap, at))) => (gap, false, at),
                 (None, None) => break,
             };
-            // Only if all others take up at most half of the time axis.
+            // A cut needs all other visits to take up at most half of the time axis.
             if gap < self.spanned() / 2 {
                 break;
             }
@@ -92,8 +92,8 @@ impl Periods {
         outside
     }
 
-    /// The length of the periods in milliseconds, the non-empty ones in order, and the results of
-    /// the visits outside of them.
+    /// Returns the length of the periods in milliseconds, the non-empty periods in order, and the
+    /// results of the visits outside of all periods.
     pub(super) fn finish(mut self) -> (i64, Vec<Period>, VerdictCounts) {
         let outside = self.take_outside();
         while self.spanned() > SPANNED_MAX as i64 {
@@ -103,8 +103,8 @@ impl Periods {
     }
 }
 
-/// The best cut at one end of some periods that removes at most `allowed` visits: at the widest
-/// gap. Returns the width of the gap, and the number of the first period to keep.
+/// Returns the best cut at one end of some periods: the cut at the widest gap that removes at most
+/// `allowed` visits. A cut is the width of the gap, and the number of the first period to keep.
 fn cut<'p>(periods: impl Iterator<Item = (i64, &'p Period)>, allowed: u64) -> Option<(i64, i64)> {
     let (mut cut_off, mut widest, mut last) = (0, None, None);
     for (number, period) in periods {
@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// Visits on each of these days, and what comes of them: the first day, the last, and how many of
-    /// the visits lie outside.
+    /// Counts visits on the given days. Returns the first day, the last day, and the number of
+    /// visits outside of all periods.
     fn of_days(days: &[(i64, u64)]) -> (i64, i64, u64) {
         let mut periods = Periods::default();
         for (day, visits) in days {
@@ -171,13 +171,13 @@ mod tests {
         {
             assert_eq!(with(more), (20_000, 20_364, more.len() as u64), "{more:?}");
         }
-        // What is not that far out, or more than a few, is drawn.
+        // Visits at a smaller distance, or more than a few visits, are not outside.
         assert_eq!(with(&[(19_800, 1)]).2, 0);
         assert_eq!(with(&[(0, 50)]).2, 0);
-        // Of few visits none is odd, and of twenty one may be.
+        // With too few visits, no visit is an outlier. With twenty, one visit may be.
         assert_eq!(of_days(&[(0, 1), (1, 1), (9000, 1)]).2, 0);
         assert_eq!(of_days(&[(0, 1), (9000, 19)]), (9000, 9000, 1));
-        // Many at all times make the periods longer, and memory stays bounded.
+        // Many visits over a long time make the periods longer, and memory stays bounded.
         let all: Vec<(i64, u64)> = (0..20_000).map(|n| (n * 100, 1)).collect();
         assert_eq!(of_days(&all).2, 0);
     }

@@ -1,4 +1,4 @@
-//! The number of pages per fingerprint, of all or a sample; and a sample of pages.
+//! The number of pages per fingerprint, of all fingerprints or a sample; and a sample of pages.
 
 use std::collections::{BinaryHeap, HashMap};
 
@@ -6,31 +6,31 @@ use super::SampledPage;
 use crate::segment::url_hash;
 use crate::splitmix::{STEP, mix};
 
-/// The most distinct fingerprints to count.
+/// The maximum number of distinct fingerprints to count.
 const COUNTED: usize = 1 << 20;
 
-/// Counts pages by fingerprint. With too many fingerprints, it keeps only those whose hash is below
-/// a bound: for these it counts all pages.
+/// Counts pages by fingerprint. With too many fingerprints, keeps only the fingerprints whose hash
+/// is below a bound, and counts all pages of these fingerprints.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pages: HashMap<u64, u64>,
-    /// A fingerprint is counted if its hash begins with this many zeros.
+    /// A fingerprint is counted if its hash begins with this number of zero bits.
     zeros: u32,
 }
 
-/// The most pages in the sample.
+/// The maximum number of pages in the sample.
 const DRAWN: usize = 10_000;
 
-/// A sample of pages: those whose URLs have the smallest hashes.
+/// A sample of pages: the pages whose URLs have the smallest hashes.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
-    /// The largest hash first.
+    /// A heap with the largest hash at the top.
     pages: BinaryHeap<(u64, String, u64)>,
 }
 
 impl Drawn {
     pub(super) fn add(&mut self, url: &str, fingerprint: u64) {
-        // Not seeded, so that samples of two stores can be compared.
+        // The hash is not seeded, so that samples of two stores can be compared.
         let hash = url_hash(url, 0);
         if self.pages.len() == DRAWN {
             if self.pages.peek().is_some_and(|(largest, ..)| hash >= *largest) {
@@ -47,7 +47,7 @@ impl Drawn {
     }
 }
 
-/// A hash whose bits all depend on all input bits: that of `splitmix64`.
+/// Hashes a fingerprint with `splitmix64`, so that each bit of the hash depends on all input bits.
 fn hash(fingerprint: u64) -> u64 {
     mix(fingerprint.wrapping_add(STEP))
 }
@@ -66,12 +66,12 @@ impl Sample {
         }
     }
 
-    /// The share of all fingerprints that is counted.
+    /// The share of counted fingerprints among all fingerprints.
     pub(super) fn share(&self) -> f64 {
         0.5_f64.powi(self.zeros.cast_signed())
     }
 
-    /// The counted fingerprints, with the number of pages of each.
+    /// Returns the counted fingerprints, each with its number of pages.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.pages.iter().map(|(fingerprint, pages)| (*fingerprint, *pages))
     }

@@ -11,7 +11,7 @@ use crate::page::Epoch;
 use crate::search::Shape;
 use crate::time::Time;
 
-/// A segment, as its file describes itself.
+/// A segment, as described by its file.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -32,40 +32,41 @@ use crate::time::Time;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SegmentView {
-    /// Its number, which is also in its file name.
+    /// The number of the segment, which is also in the name of its file.
     pub id: u64,
     /// Bytes of the file.
     pub bytes: u64,
-    /// The depth of merges: 0 for a sealed segment, one more than its inputs for a merged one.
+    /// The depth of merges: 0 for a sealed segment; for a merged segment, one more than for its
+    /// inputs.
     pub level: u64,
-    /// The first operation in it.
+    /// The first operation in the segment.
     pub first_operation: u64,
-    /// The last operation in it.
+    /// The last operation in the segment.
     pub last_operation: u64,
-    /// Page records.
+    /// The number of page records.
     pub pages: u64,
-    /// Visits in those records.
+    /// The number of visits in the page records.
     pub visits: u64,
     /// Distinct fingerprints, counted once for each epoch.
     pub fingerprints: u64,
-    /// Records that hide all older data of their page.
+    /// The number of records that hide all older data of their page.
     pub resets: u64,
-    /// The change that it makes to the pages of the store. It is less than its records, since some
-    /// continue older records.
+    /// The change that the segment makes to the number of pages of the store. The change is less
+    /// than the number of page records, since some records continue older records.
     pub page_delta: i64,
-    /// The change that it makes to the visits of the store.
+    /// The change that the segment makes to the number of visits of the store.
     pub visit_delta: i64,
-    /// The change that it makes to the store's pages with content in force.
+    /// The change that the segment makes to the number of the store's pages with content in force.
     pub in_force_delta: i64,
-    /// The change that it makes to the store's pages that are gone.
+    /// The change that the segment makes to the number of the store's pages that are gone.
     pub gone_delta: i64,
-    /// The earliest and latest possible time of its visits; `None` without visits.
+    /// The earliest and latest possible time of the segment's visits; `None` without visits.
     pub times: Option<(Time, Time)>,
     /// The largest number of pages that have or had one fingerprint.
     pub longest_list: u64,
-    /// When it was written.
+    /// The time at which the segment was written.
     pub written: Time,
-    /// The number of prefixes that it records as forgotten.
+    /// The number of prefixes that the segment records as forgotten.
     pub forgotten: u64,
     /// The sections, in the order of the file.
     pub sections: Vec<SectionView>,
@@ -74,7 +75,7 @@ pub struct SegmentView {
 }
 
 impl SegmentView {
-    /// Describes a segment by its number; `None` if this snapshot has no such segment. Reads no
+    /// Describes the segment with a number; `None` if this snapshot has no such segment. Reads no
     /// file: the numbers are in memory since the segment was opened.
     ///
     /// ```
@@ -106,19 +107,20 @@ impl SegmentView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SectionView {
-    /// Its kind, as the format names it.
+    /// The kind of the section, as named in the format.
     pub kind: &'static str,
-    /// Its number among sections of one kind and epoch, such as the number of its rotation.
+    /// The number of the section among sections of one kind and epoch, for example the number of
+    /// its rotation.
     pub part: u16,
     /// The epoch, for a section of fingerprint tables.
     pub epoch: Option<Epoch>,
-    /// The purpose of its bytes.
+    /// The purpose of the section's bytes.
     pub space: Space,
-    /// Its byte offset in the file.
+    /// The byte offset of the section in the file.
     pub offset: u64,
-    /// Its length in bytes.
+    /// The length of the section in bytes.
     pub bytes: u64,
-    /// The number of its blocks of 4 KiB, each of which has a checksum.
+    /// The number of 4 KiB blocks in the section; each block has a checksum.
     pub blocks: u64,
 }
 
@@ -128,11 +130,11 @@ pub struct SectionView {
 pub struct TableView {
     /// The number of the epoch.
     pub epoch: Epoch,
-    /// Distinct fingerprints.
+    /// The number of distinct fingerprints.
     pub fingerprints: u32,
     /// The search structure: column, rotations or cells.
     pub shape: Shape,
-    /// Bytes of the fingerprints and their tables.
+    /// Bytes of the fingerprints and of the tables that search them.
     pub bytes: u64,
 }
 

@@ -25,7 +25,8 @@ pub enum Space {
     Postings,
     /// The tables that find near fingerprints.
     Tables,
-    /// Checksums, forgotten prefixes, and the frames of the files.
+    /// Checksums, forgotten prefixes, and the heads, section tables, trailers and padding of the
+    /// files.
     Frames,
 }
 
@@ -94,7 +95,7 @@ impl Sums {
         }
     }
 
-    /// All purposes, the most bytes first.
+    /// All purposes, in descending order of bytes.
     pub(super) fn largest_first(self) -> Vec<SpaceOf> {
         let all = Space::ALL.into_iter().zip(self.0);
         let mut all: Vec<SpaceOf> = all.map(|(of, bytes)| SpaceOf { of, bytes }).collect();

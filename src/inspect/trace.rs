@@ -1,4 +1,4 @@
-//! A trace of a page: everything stored about it, and where.
+//! A trace of a page: all stored data about it, with the locations.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::url::check_url;
 
-/// Everything stored about a page, and where.
+/// All stored data about a page, with the locations.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -30,19 +30,20 @@ use crate::url::check_url;
 pub struct Trace {
     /// The current state of the page.
     pub page: Page,
-    /// The key by which it is sorted, its SURT, such as `com,example)/terms`.
+    /// The SURT of the page, by which pages are sorted, for example `com,example)/terms`.
     pub surt: String,
-    /// The hash of its URL, by which it is found. Each store has its own seed.
+    /// The hash of the page's URL, by which the store finds the page. Each store has a different
+    /// seed.
     pub hash: u64,
-    /// Where data about it is stored, the newest first.
+    /// The locations of data about the page, the newest first.
     pub records: Vec<PageRecord>,
-    /// Its visits with their verdicts.
+    /// The page's visits with their verdicts.
     pub history: History,
 }
 
 impl Trace {
-    /// Traces a page; `None` if it is unknown. Costs reading the page's record in each segment that
-    /// has it, and memory for its visits.
+    /// Traces a page; `None` if the page is unknown. Reads the page's record in each segment that
+    /// has the page. Takes memory for the page's visits.
     ///
     /// ```
     /// use simkeep::inspect::Trace;
@@ -63,8 +64,8 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if the data
-    /// it reads is damaged.
+    /// [`Error::Url`](crate::Error::Url), or [`Error::Corrupt`](crate::Error::Corrupt) if the trace
+    /// reads damaged data.
     pub fn of(snapshot: &Snapshot, url: &str) -> Result<Option<Trace>> {
         check_url(url)?;
         let Some(page) = snapshot.latest(url)? else { return Ok(None) };
@@ -85,13 +86,13 @@ impl Trace {
 pub struct PageRecord {
     /// The number of the segment; `None` for the journal.
     pub segment: Option<u64>,
-    /// The number of the page there, in the order of the segment.
+    /// The number of the page in the segment or the journal, in the order of the segment.
     pub number: u32,
-    /// Bytes of its record; `None` in the journal.
+    /// Bytes of the page's record; `None` in the journal.
     pub bytes: Option<u64>,
-    /// The number of entries there: visits, restatements, weights and classes.
+    /// The number of entries in this location: visits, restatements, weights and classes.
     pub entries: usize,
-    /// Whether the page begins here: no older segment has data about it that counts.
+    /// Whether the page's data begins in this location: data in older segments does not count.
     pub is_first: bool,
 }
 

@@ -18,8 +18,8 @@ pub struct VerdictCounts {
     pub gone: u64,
     /// Visits that failed.
     pub failed: u64,
-    /// Visits without a result: late ones, and "not modified" for a page whose content was never
-    /// seen.
+    /// Visits without a result: late visits, and visits that got "not modified" for a page whose
+    /// content was never seen.
     pub other: u64,
 }
 
@@ -37,7 +37,7 @@ impl VerdictCounts {
         *count += 1;
     }
 
-    /// Adds other counts.
+    /// Adds the counts of `others`.
     pub(super) fn join(&mut self, others: &VerdictCounts) {
         let VerdictCounts { new, same, changed, reverted, gone, failed, other } = *others;
         self.new += new;
@@ -49,7 +49,7 @@ impl VerdictCounts {
         self.other += other;
     }
 
-    /// The number of visits in all.
+    /// The total number of visits.
     pub fn visits(&self) -> u64 {
         let VerdictCounts { new, same, changed, reverted, gone, failed, other } = *self;
         new + same + changed + reverted + gone + failed + other

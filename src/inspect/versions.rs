@@ -14,11 +14,11 @@ pub enum VersionKind {
     Gone,
     /// Consecutive visits that failed.
     Failed,
-    /// Consecutive "not modified" visits to a page whose content was never seen.
+    /// Consecutive visits that got "not modified", to a page whose content was never seen.
     Unseen,
 }
 
-/// Consecutive visits to a page with one result.
+/// Consecutive visits to a page with the same result.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -38,31 +38,33 @@ pub enum VersionKind {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Version {
-    /// The kind.
+    /// The kind of the row.
     pub kind: VersionKind,
-    /// The first of these visits.
+    /// The first visit of the row.
     pub visit: Visit,
-    /// Its content, with the last fingerprint of each epoch, the visit's own first; empty without
-    /// content.
+    /// The content of the version, with the last fingerprint of each epoch; the fingerprint of the
+    /// first visit's epoch comes first. Empty without content.
     pub contents: Vec<Content>,
-    /// When it was last seen before the content changed.
+    /// The time at which the version was last seen before the content changed.
     pub last: Time,
-    /// The number of visits that saw it before the content changed.
+    /// The number of visits that saw the version before the content changed.
     pub visits: u64,
-    /// The verdict on the first visit.
+    /// The verdict on the first visit of the row.
     pub verdict: Verdict,
-    /// The number of the earlier version whose content came back, if it did.
+    /// The number of the earlier version whose content came back, if any.
     pub back_to: Option<u32>,
-    /// The bits in which its fingerprint differs from the previous version's, in the epoch that the
-    /// verdict uses; `None` if there is no previous version, or the two cannot be compared.
+    /// The bits in which the version's fingerprint differs from the previous version's, in the
+    /// epoch of the verdict; `None` if there is no previous version, or if the two fingerprints
+    /// cannot be compared.
     pub differing: Option<u64>,
 }
 
 /// Groups a page's history into versions.
 ///
-/// Visits that saw one content, got "not modified", or saw it again after failures are one version.
-/// Content that comes back later is a new version. Consecutive failures with one status are one
-/// row, and so are consecutive visits that found the page gone. Properties are left out.
+/// One version consists of visits that saw one content, got "not modified", or saw the content
+/// again after failures. Content that comes back later is a new version. Consecutive failures with
+/// one status are one row, and so are consecutive visits that found the page gone. Properties are
+/// left out.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -99,7 +101,7 @@ struct Folding {
     versions: Vec<Version>,
     /// The index of the last version with content.
     last: Option<usize>,
-    /// The index of the version of the last visit, and the time of that visit.
+    /// The index of the version with the last visit, and the time of the last visit.
     open: Option<(usize, Time)>,
     /// The number of versions with content.
     contents: u32,
@@ -142,8 +144,8 @@ impl Folding {
             if let VersionKind::Content(number) = before.kind {
                 back_to = Some(number);
             }
-            // If the server only said that an earlier version came back, this is all that is known
-            // of its content.
+            // If the server only reported that an earlier version came back, the earlier version's
+            // content is all that is known of the new one.
             if contents.is_empty() {
                 contents.clone_from(&before.contents);
             }
@@ -168,7 +170,8 @@ impl Folding {
         }
     }
 
-    /// The version that was last seen at a time, and that has this content if there are several.
+    /// Returns the last version with content that was in force at `time`. Among several such
+    /// versions, prefers a version with the given content.
     fn seen_at(&self, time: Time, content: Option<&Content>) -> Option<&Version> {
         let then = || {
             let versions = self.versions.iter().rev();
@@ -201,11 +204,11 @@ impl Folding {
             };
             let old = before.as_ref().and_then(|(_, contents)| of(contents));
             let differing = old.zip(of(&version.contents)).map(|(old, new)| old ^ new);
-            // If the server said that an earlier version came back, its distance is zero by
+            // If the server reported that an earlier version came back, the distance is zero by
             // definition.
             let is_none = distance.is_some_and(|distance| distance.bits == 0);
             version.differing = if is_none { Some(0) } else { differing };
-            // Visits of one time and digest are compared as one.
+            // Visits with equal times and digests are compared as one visit.
             let of = |visit: &Visit| (visit.time, visit.seen.digest());
             let joined = before.take().filter(|(visit, _)| of(visit) == of(&version.visit));
             let mut contents = joined.map(|(_, contents)| contents).unwrap_or_default();
@@ -216,7 +219,7 @@ impl Folding {
     }
 }
 
-/// Replaces the content of the same epoch.
+/// Adds content to a list, or replaces the list's content of the same epoch.
 fn put(contents: &mut Vec<Content>, content: Content) {
     match contents.iter_mut().find(|own| own.epoch == content.epoch) {
         Some(own) => *own = content,
