@@ -1,13 +1,13 @@
-//! Block checksums: every section is divided into blocks, whose checksums cover content and
-//! position.
+//! Block checksums: every section is divided into blocks. The checksum of a block covers the
+//! block's content and position.
 
 use super::integers::le_u64;
 use crc32fast::Hasher;
 
 use super::Tag;
 
-/// Bytes of a block; the last block of a section may be shorter. It is one page of memory, so the
-/// first access to a block costs one page fault and one short checksum.
+/// Bytes of a block; the last block of a section may be shorter. A block is one page of memory, so
+/// the first access to a block costs one page fault and one short checksum.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
 
 /// The number of blocks in a section of `len` bytes.
@@ -24,14 +24,14 @@ fn hasher(nonce: u64, tag: Tag, block: u64) -> Hasher {
 }
 
 /// The checksum of one block: CRC-32 over the segment's nonce, section, block number and content.
-/// So it detects misplaced blocks as well as damaged ones.
+/// So the checksum detects misplaced blocks as well as damaged blocks.
 pub(crate) fn block_sum(nonce: u64, tag: Tag, block: u64, content: &[u8]) -> u32 {
     let mut hasher = hasher(nonce, tag, block);
     hasher.update(content);
     hasher.finalize()
 }
 
-/// Computes the checksums of a section that is written piece by piece.
+/// Computes the checksums of a section that is written in pieces.
 pub(crate) struct BlockSums {
     nonce: u64,
     tag: Tag,
@@ -65,7 +65,7 @@ impl BlockSums {
         self.filled = 0;
     }
 
-    /// The checksums, one for each block.
+    /// Returns the checksums, one for each block.
     pub(crate) fn finish(mut self) -> Vec<u32> {
         if self.filled > 0 {
             self.close();

@@ -16,7 +16,7 @@ pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put_varint(out, ((value << 1) ^ (value >> 63)).cast_unsigned());
 }
 
-/// Reads forward through bytes; returns `None` if they end too soon or are invalid.
+/// Reads forward through bytes; returns `None` if the bytes end too soon or are invalid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
         if first < 0x80 { Some(first.into()) } else { self.long_varint(first) }
     }
 
-    /// Reads several varints, at the cost of one if all are small.
+    /// Reads `N` varints, at the cost of one varint if all values are small.
     #[inline]
     pub(crate) fn varints<const N: usize>(&mut self) -> Option<[u64; N]> {
         if let Some((head, rest)) = self.rest.split_first_chunk::<N>()

@@ -1,23 +1,23 @@
-//! The change of a store's totals by operations.
+//! The change that operations make to a store's totals.
 
-/// The change of a store's totals by some operations.
+/// The change that operations make to a store's totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Delta {
-    /// Known pages.
+    /// The change in the number of known pages.
     pub(crate) pages: i64,
-    /// Visits to them.
+    /// The change in the number of visits to known pages.
     pub(crate) visits: i64,
-    /// Pages with content in force.
+    /// The change in the number of pages with content in force.
     pub(crate) in_force: i64,
-    /// Pages that are gone.
+    /// The change in the number of pages that are gone.
     pub(crate) gone: i64,
 }
 
-/// An upper bound of a segment's numbers, so that their sums do not overflow.
+/// An upper bound of a segment's numbers, so that sums of these numbers do not overflow.
 const NUMBER_MAX: u64 = 1 << 48;
 
 impl Delta {
-    /// Whether a segment may have these numbers.
+    /// Whether the numbers of a segment's delta are within the bounds.
     pub(crate) fn is_possible(&self) -> bool {
         self.numbers().into_iter().all(|number| number.unsigned_abs() < NUMBER_MAX)
     }
@@ -28,17 +28,17 @@ impl Delta {
         [pages, visits, in_force, gone]
     }
 
-    /// Creates a delta of these numbers.
+    /// Creates a delta from its numbers, in the order of the format.
     pub(crate) fn of([pages, visits, in_force, gone]: [i64; 4]) -> Delta {
         Delta { pages, visits, in_force, gone }
     }
 
-    /// The sum of both; `None` on overflow.
+    /// The sum of the two deltas; `None` on overflow.
     pub(crate) fn plus(self, other: Delta) -> Option<Delta> {
         self.join(other, i64::checked_add)
     }
 
-    /// The difference of both; `None` on overflow.
+    /// The difference of the two deltas; `None` on overflow.
     pub(crate) fn minus(self, other: Delta) -> Option<Delta> {
         self.join(other, i64::checked_sub)
     }

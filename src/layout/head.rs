@@ -1,4 +1,4 @@
-//! The head of a segment file: the segment's identity and its store.
+//! The head of a segment file: the identity of the segment and of its store.
 
 use super::Cursor;
 use super::integers::Put;
@@ -16,15 +16,16 @@ const HEAD_LEN: usize = 64;
 /// The identity of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Its number in its store, which is also the number of its file.
+    /// The number of the segment in its store, which is also the number of its file.
     pub(crate) id: u64,
-    /// The store that it was written for.
+    /// The identifier of the store that the segment was written for.
     pub(crate) store: u64,
-    /// A random number. It distinguishes segments of equal number in diverged copies of a store.
+    /// A random number. The nonce distinguishes segments of equal number in diverged copies of a
+    /// store.
     pub(crate) nonce: u64,
 }
 
-/// What is wrong with a file's frame, and where.
+/// A flaw in a file's frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
     /// A version that this build does not read.
@@ -53,7 +54,7 @@ pub(crate) fn encode_head(stamp: &Stamp) -> [u8; HEAD_LEN] {
     head
 }
 
-/// Parses the head of segment `id`. The caller checks the store.
+/// Parses the head of segment `id`. The caller checks the store's identifier.
 pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
     let Some(head) = file.get(..HEAD_LEN) else {
         let len = file.len();
@@ -72,7 +73,7 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
         return damage(0, "the first eight bytes are not those of a segment");
     };
     // The checksum is in the same position in every version, so only a head with a valid checksum
-    // has a version number that can be trusted.
+    // has a version number that is reliable.
     let (body, sum) = head.split_at(HEAD_LEN - 4);
     let (expected, found) = (LittleEndian::read_u32(sum), crc32fast::hash(body));
     if expected != found {

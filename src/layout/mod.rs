@@ -1,5 +1,6 @@
-//! The numbers of the format: how integers are packed, where a segment keeps its sections, and what
-//! a checksum covers. Pure: bytes in, numbers out. No size is trusted before it is checked.
+//! The numbers of the format: packed integers, the positions of a segment's sections, and the
+//! ranges of checksums. The functions are pure: they convert between bytes and numbers. Every size
+//! is checked before use.
 
 mod block;
 mod cursor;

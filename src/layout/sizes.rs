@@ -1,10 +1,11 @@
-//! The sizes of the sections that locate a segment's pages. They follow from the number of pages.
+//! The sizes of the sections that locate a segment's pages. The number of pages determines these
+//! sizes.
 
 use super::Kind;
 
-/// Pages of a group; the last group may have fewer.
+/// The number of pages in a group; the last group may have fewer.
 pub(crate) const GROUP_PAGES: u64 = GROUP_LEN as u64;
-/// Pages of a group, as the length of an array.
+/// The number of pages in a group, as the length of an array.
 pub(crate) const GROUP_LEN: usize = 16;
 
 /// Bits of the URL hash: 64.
@@ -26,17 +27,17 @@ pub(crate) fn url_hash_bits() -> u64 {
 /// A block of the filter: one cache line.
 pub(crate) type FilterBlock = [u8; 64];
 pub(crate) const FILTER_BLOCK_BYTES: u64 = size_of::<FilterBlock>() as u64;
-/// Bits of the filter for each page.
+/// Bits of the filter per page.
 const FILTER_BITS: u64 = 12;
 
-/// Blocks of the filter over `pages` hashes.
+/// The number of blocks of the filter over `pages` hashes.
 pub(crate) const fn filter_blocks(pages: u64) -> u64 {
     (pages * FILTER_BITS).div_ceil(FILTER_BLOCK_BYTES * 8)
 }
 
 /// The number of leading hash bits that the directory uses: about four pages to a bucket.
 pub(crate) fn directory_bits(pages: u64) -> u32 {
-    // Fewer than four pages share one bucket.
+    // If there are fewer than four pages, they share one bucket.
     (pages / 4).checked_ilog2().unwrap_or(0).min(28)
 }
 
@@ -44,8 +45,8 @@ pub(crate) fn directory_bits(pages: u64) -> u32 {
 pub(crate) type PackedRow = [u8; 16];
 pub(crate) const ROW_BYTES: u64 = size_of::<PackedRow>() as u64;
 
-/// The sections whose length follows from the number of pages, below
-/// [`PAGES_MAX`](super::PAGES_MAX), and the bytes of each.
+/// The sections whose length follows from the number of pages, with their lengths in bytes. The
+/// number of pages is below [`PAGES_MAX`](super::PAGES_MAX).
 pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 6] {
     [
         (Kind::PageIndex, (pages.div_ceil(GROUP_PAGES) + 1) * 8),
@@ -57,11 +58,11 @@ pub(crate) fn bytes_for(pages: u64) -> [(Kind, u64); 6] {
     ]
 }
 
-/// Converts an offset or a length of bytes in memory, or in a map.
+/// Converts an offset or a length of bytes in memory or in a memory map.
 ///
 /// # Panics
 ///
-/// If it exceeds the address space, which bytes in memory cannot.
+/// If `bytes` exceeds the address space, which is impossible for bytes in memory.
 #[inline]
 #[expect(clippy::expect_used, reason = "what is in memory has a place there")]
 pub(crate) fn in_memory(bytes: u64) -> usize {

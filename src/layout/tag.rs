@@ -9,13 +9,13 @@ use super::integers::{le_u16, le_u32};
 pub(crate) enum Kind {
     /// URLs in SURT order with each page's record, in groups of 16.
     Pages = 1,
-    /// Where each group of pages starts.
+    /// The start of each group of pages.
     PageIndex = 2,
     /// URL hashes, ascending.
     Hashes = 3,
-    /// The page of each hash.
+    /// The page that belongs to each hash.
     HashPages = 4,
-    /// Where the hashes with given top bits start.
+    /// The start of the hashes with each value of the top bits.
     HashDirectory = 5,
     /// A blocked Bloom filter over the hashes.
     Filter = 6,
@@ -25,9 +25,9 @@ pub(crate) enum Kind {
     Tombstones = 8,
     /// Distinct fingerprints by popcount, then value.
     Fingerprints = 9,
-    /// Where each popcount starts.
+    /// The start of each popcount.
     Shards = 10,
-    /// Which tables search the fingerprints.
+    /// The search structure of the fingerprints.
     Shape = 11,
     /// The page, or the posting list, of each fingerprint.
     Postings = 12,
@@ -47,14 +47,14 @@ pub(crate) enum Kind {
     Sums = 19,
 }
 
-/// How lookups access the bytes of a section, apart from full scans.
+/// How lookups access the bytes of a section. Full scans do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
-    /// One position for each page that is looked up.
+    /// Lookups read one position for each page.
     Seldom,
-    /// Many positions for each of many lookups, so that all of it is needed soon.
+    /// Each lookup reads many positions. Together, the lookups soon need the whole section.
     Everywhere,
-    /// Only sequentially, from beginning to end.
+    /// Lookups read the section only sequentially, from beginning to end.
     Through,
 }
 
@@ -81,7 +81,7 @@ impl Kind {
         Kind::Sums,
     ];
 
-    /// How lookups access its bytes.
+    /// How lookups access the bytes of a section of this kind.
     pub(crate) fn touch(self) -> Touch {
         match self {
             Kind::Pages | Kind::PageIndex | Kind::Sums => Touch::Seldom,
@@ -103,7 +103,7 @@ impl Kind {
         }
     }
 
-    /// Its name, as in `format/segment.md`.
+    /// The name of the kind, as in `format/segment.md`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Pages => "pages",
@@ -128,12 +128,12 @@ impl Kind {
         }
     }
 
-    /// Whether each epoch has its own.
+    /// Whether each epoch has its own section of this kind.
     pub(crate) fn is_of_epoch(self) -> bool {
         self >= Kind::Fingerprints && self != Kind::Sums
     }
 
-    /// Whether an epoch may have several.
+    /// Whether an epoch may have several sections of this kind.
     pub(crate) fn has_parts(self) -> bool {
         self >= Kind::Buckets && self != Kind::Sums
     }
@@ -152,7 +152,7 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// The tag of a section that occurs once.
+    /// The tag of a section that occurs once per segment.
     pub(crate) const fn of(kind: Kind) -> Tag {
         Tag { kind, part: 0, epoch: 0 }
     }

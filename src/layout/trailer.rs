@@ -14,10 +14,10 @@ const TRAILER_LEN: usize = 64;
 const ENTRY_BYTES: usize = 24;
 const NUMBERS: usize = 16;
 const NUMBERS_BYTES: usize = NUMBERS * 8;
-/// The most sections of a segment: enough for any realistic number of epochs.
+/// The maximum number of sections of a segment: enough for any realistic number of epochs.
 const SECTIONS_MAX: u64 = 1 << 20;
 
-/// Sections begin at multiples of this.
+/// The alignment of sections: each begins at a multiple of this number.
 pub(crate) const ALIGN: u64 = 64;
 
 const _: () = assert!(HEAD_BYTES.is_multiple_of(ALIGN));
@@ -36,32 +36,33 @@ pub(crate) const PAGES_MAX: u64 = 1 << 30;
 /// The numbers that describe a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
-    /// First sequence number of the operations in it.
+    /// The sequence number of the first operation in the segment.
     pub(crate) first_sequence: u64,
-    /// Last sequence number.
+    /// The sequence number of the last operation in the segment.
     pub(crate) last_sequence: u64,
-    /// Page records.
+    /// The number of page records.
     pub(crate) pages: u64,
-    /// Visits in those records.
+    /// The number of visits in the page records.
     pub(crate) visits: u64,
     /// Distinct fingerprints, counted once for each epoch.
     pub(crate) fingerprints: u64,
-    /// Records that hide all older data of their page.
+    /// The number of records that hide all older data of their page.
     pub(crate) resets: u64,
-    /// The change that this segment makes to the store's totals.
+    /// The change that the segment makes to the store's totals.
     pub(crate) delta: Delta,
-    /// The depth of merges: 0 for a sealed memtable, one more than its inputs for a merge.
+    /// The depth of merges: 0 for a sealed memtable; for a merged segment, one more than for its
+    /// inputs.
     pub(crate) tier: u64,
-    /// The earliest and latest possible time of its visits; `None` without visits.
+    /// The earliest and latest possible time of the segment's visits; `None` without visits.
     pub(crate) times: Option<(i64, i64)>,
     /// The largest number of pages that have or had one fingerprint.
     pub(crate) longest_list: u64,
-    /// When it was written, in milliseconds since 1970.
+    /// The time at which the segment was written, in milliseconds since 1970.
     pub(crate) written: i64,
 }
 
 impl Numbers {
-    /// Extends the times to include a range.
+    /// Extends `times` to include a range.
     pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
         let (from, to) = self.times.unwrap_or((first, last));
         self.times = Some((from.min(first), to.max(last)));
@@ -152,8 +153,8 @@ pub(crate) struct Table {
     pub(crate) roots: Vec<u32>,
 }
 
-/// Encodes the section table and the trailer of a segment, to be written at `offset`. The reader's
-/// checks accept them.
+/// Encodes the section table and the trailer of a segment, to be written at `offset`. The bytes
+/// pass the reader's checks.
 pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8> {
     let mut out = Vec::new();
     for word in table.numbers.to_words() {
@@ -189,12 +190,13 @@ pub(crate) fn encode_table(stamp: &Stamp, offset: u64, table: &Table) -> Vec<u8>
 /// The position of the section table according to a trailer, and the numbers needed to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer {
-    /// Where the table starts. It ends where the trailer begins.
+    /// The offset of the section table. The table ends where the trailer begins.
     pub(crate) offset: u64,
-    /// Its length.
+    /// The length of the section table in bytes.
     pub(crate) len: u64,
-    /// The trailer's own checksum. It covers the checksum of the table, which covers those of the
-    /// blocks: so it identifies the whole segment.
+    /// The checksum of the trailer. The trailer's checksum covers the checksum of the table, which
+    /// in turn covers the checksums of the blocks. So the trailer's checksum identifies the whole
+    /// segment.
     pub(crate) checksum: u32,
     at: u64,
     sections: u64,
@@ -202,7 +204,8 @@ pub(crate) struct Trailer {
     table_sum: u32,
 }
 
-/// Parses the trailer at the end of a file of `file_len` bytes, whose head has this stamp.
+/// Parses the trailer at the end of a file of `file_len` bytes; `stamp` comes from the head of the
+/// file.
 pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Result<Trailer, Flaw> {
     let at = file_len.saturating_sub(TRAILER_BYTES);
     let Ok(trailer) = <&[u8; TRAILER_LEN]>::try_from(trailer) else {
@@ -237,7 +240,7 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Res
     if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
         return damage(at, "the section table does not end where the trailer begins");
     }
-    // The file may claim to be longer than any real file.
+    // A damaged trailer may claim more bytes than any real file has.
     let blocks = (at / BLOCK_BYTES).saturating_add(sections);
     if sections > SECTIONS_MAX || roots > blocks / (BLOCK_BYTES / 4) + 1 {
         return damage(at, "the section table has more than any segment");
@@ -251,8 +254,7 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Res
     Ok(Trailer { offset, len, checksum, at, sections, roots, table_sum })
 }
 
-/// Parses the section table that a trailer locates, and checks every number needed to trust the
-/// rest.
+/// Parses the section table that a trailer locates. Checks every number that later reads rely on.
 pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<Table, Flaw> {
     let &Trailer { offset, len, at, sections, roots, table_sum, .. } = trailer;
     if bytes.len() as u64 != len {
