@@ -8,7 +8,7 @@ use super::instruments::counters;
 use super::list::{SYNCS, WRITTEN};
 use crate::disk::{Name, Watcher};
 
-/// Counts bytes written and syncs, by kind of file.
+/// Counts written bytes and syncs by kind of file.
 #[derive(Debug)]
 pub(super) struct DiskMetrics {
     written: ByFile,

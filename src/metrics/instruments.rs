@@ -44,7 +44,7 @@ struct Observations {
     known: Counter,
 }
 
-/// A running time measurement. It is recorded only if it is ended.
+/// A running time measurement, which is recorded only if [`Timing::end`] is called.
 pub(crate) struct Timing<'m>(Option<(&'m Histogram, Instant)>);
 
 impl Metrics {
@@ -54,7 +54,7 @@ impl Metrics {
     }
 
     /// Creates the metrics of the store on a disk for the installed recorder, and wraps the disk so
-    /// that its traffic is counted.
+    /// that the disk's traffic is counted.
     pub(crate) fn watching(disk: Arc<dyn Disk>) -> (Arc<dyn Disk>, Metrics) {
         list::ALL.iter().for_each(describe);
         let store = disk.location();
@@ -75,7 +75,8 @@ impl Metrics {
         (watched, Metrics(Some(Arc::new(instruments))))
     }
 
-    /// Records the verdicts of observed visits, and whether the search for near pages was complete.
+    /// Records the verdicts on observed visits, and whether each search for near pages was
+    /// complete.
     pub(crate) fn observed<'v>(&self, visits: impl Iterator<Item = (&'v Verdict, bool)>) {
         let Some(instruments) = &self.0 else { return };
         for (verdict, complete) in visits {
@@ -84,7 +85,7 @@ impl Metrics {
         }
     }
 
-    /// Records a search, and whether it was complete.
+    /// Records a search, and whether the search was complete.
     pub(crate) fn searched(&self, complete: bool) {
         if let Some(instruments) = self.0.as_ref().filter(|_| !complete) {
             instruments.search_cut.increment(1);
@@ -119,7 +120,7 @@ impl Metrics {
         }
     }
 
-    /// Records that the store is poisoned: it accepts no more writes.
+    /// Records that the store is poisoned: the store accepts no more writes.
     pub(crate) fn poisoned(&self) {
         if let Some(instruments) = &self.0 {
             instruments.poisoned.set(1.0);
@@ -183,7 +184,7 @@ fn labels(store: &str) -> Vec<Label> {
 }
 
 /// Registers the counters of an instrument: one for each value of its label, in order, or a single
-/// one.
+/// counter without a label.
 pub(super) fn counters<const N: usize>(of: &Instrument, store: &str) -> [Counter; N] {
     let (label, values) = of.label.unwrap_or_default();
     array::from_fn(|n| {

@@ -6,13 +6,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instrument {
-    /// Its name, which ends with the base unit: seconds, bytes.
+    /// The name of the metric, which ends with the base unit: seconds, bytes.
     pub name: &'static str,
-    /// Its type.
+    /// The type of the metric.
     pub kind: Kind,
-    /// Its label besides `store`, and the values of that label.
+    /// The label of the metric besides `store`, and the values of the label.
     pub label: Option<(&'static str, &'static [&'static str])>,
-    /// Its description, in one sentence.
+    /// The description of the metric, in one sentence.
     pub help: &'static str,
 }
 
@@ -20,15 +20,15 @@ pub struct Instrument {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// Grows while the process lives, and starts again at 0 in the next process.
+    /// A number that only grows, and starts at 0 in each process.
     Counter,
-    /// Goes up and down.
+    /// A number that rises and falls.
     Gauge,
     /// A distribution of durations.
     Histogram,
 }
 
-/// Formats as Prometheus does: "counter".
+/// Formats the type in the notation of Prometheus, for example "counter".
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -46,7 +46,7 @@ pub(super) const OBSERVATIONS: Instrument = Instrument {
     help: "Observed visits by verdict. Loads, restatements and properties do not count.",
 };
 
-/// The verdicts, as `--json` names them.
+/// The verdicts, as `--json` formats them.
 const VERDICTS: [&str; 9] =
     ["new", "same", "unseen", "changed", "reverted", "gone", "failed", "out_of_order", "known"];
 

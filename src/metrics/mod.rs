@@ -1,6 +1,6 @@
 //! Metrics of an open store, through the facade of the crate `metrics`.
 //!
-//! Without the feature `metrics`, they are no-ops and the facade is not linked.
+//! Without the feature `metrics`, the metrics are no-ops and the facade is not linked.
 
 #[cfg(feature = "metrics")]
 mod disk;
@@ -18,14 +18,14 @@ pub use list::{ALL, Instrument, Kind};
 #[cfg(not(feature = "metrics"))]
 pub(crate) use silent::Metrics;
 
-/// Work that is timed.
+/// A kind of work whose duration is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Making waiting operations durable.
     Commit,
     /// Waiting to be admitted as a writer.
     Stall,
-    /// Writing a memtable as a segment, and making it live.
+    /// Writing a memtable as a segment, and publishing the segment.
     Seal,
     /// Merging segments into one.
     Merge,
