@@ -1,9 +1,9 @@
-//! The step from samples to the pairs of sites that are worth comparing.
+//! Selection of candidates: from the samples to the pairs of sites that are worth comparing.
 //!
-//! It takes three external sorts, each of the output of the one before. The first sorts hashes with
-//! their sites. The second sorts pairs of sites, one for each common hash. The third sorts, for
-//! each site, the sites that have the most in common with it. The result is the pairs in the order
-//! of comparison: folders after their parents.
+//! The selection takes three external sorts; each sorts the output of the step before. The first
+//! sorts hashes with their sites. The second sorts pairs of sites, one for each common hash. The
+//! third sorts, for each site, the other sites by the number of common hashes. The result is the
+//! pairs in the order of comparison: pairs of folders come after pairs of their parents.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -15,16 +15,17 @@ use crate::layout::{Cursor, Put};
 use crate::progress::Progress;
 use crate::sort::{Packed, Sorted, Sorter, Workspace};
 
-/// A hash links all pairs of its sites only if it is on at most this many sites.
+/// The maximum number of sites of a hash for which the hash links all pairs of its sites.
 const SITES_PAIRED: usize = 64;
 
 /// The number of common hashes of one kind that two sites need to be compared.
 pub(super) const SHARED: u32 = 2;
 
-/// The most other sites that a site chooses to be compared with. More sites may choose it.
+/// The maximum number of other sites that a site chooses to be compared with. More sites may choose
+/// it.
 const PER_SITE: u32 = 8;
 
-/// Two sites that share a hash, the one with the lower number first.
+/// Two sites that share a hash, in ascending order of their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Link {
     sites: [u32; 2],
@@ -50,7 +51,8 @@ impl Packed for Link {
     }
 }
 
-/// What a site has in common with another. The most similar site sorts first.
+/// The numbers of hashes that a site shares with another site. The site with the most common hashes
+/// sorts first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Likeness {
     site: u32,
@@ -78,10 +80,10 @@ impl Packed for Likeness {
     }
 }
 
-/// Two sites to be compared. The parents of two folders are compared before them.
+/// Two sites to be compared. The parents of two folders are compared before the folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
-    /// The lesser depth of the two.
+    /// The lesser depth of the two sites.
     pub(super) deep: u8,
     pub(super) sites: [u32; 2],
 }
@@ -105,19 +107,19 @@ impl Packed for Candidate {
     }
 }
 
-/// A sorter with half of the memory: two of them are in use at a time.
+/// A sorter with half of the memory, since two sorters are in use at the same time.
 pub(super) fn sorter<T: Packed>(work: &Workspace) -> Sorter<T> {
     work.sorter(2)
 }
 
-/// The pairs to be compared, some of them twice, and their number.
+/// Returns the pairs to be compared, and their number. Some pairs occur twice.
 pub(super) fn candidates(
     (drawn, sites): (Sorter<Drawn>, &Sites),
     work: &Workspace,
     progress: &Progress,
 ) -> Result<(Sorted<Candidate>, u64)> {
-    // Each step reads one sort and fills the next: two sorters with half of the memory each are
-    // alive at a time.
+    // Each step reads one sorter and fills the next, so two sorters with half of the memory each
+    // are alive at the same time.
     let links = links(drawn, sorter(work), progress)?;
     let alike = alike(links, sorter(work), progress)?;
     nearest((alike, sites), sorter(work), progress)
@@ -131,7 +133,7 @@ fn each<T: Packed>(
 ) -> Result<()> {
     while let Some(item) = items.next()? {
         work(item)?;
-        // `step` counts and reads one flag. The error is created only when it breaks.
+        // `step` counts and reads one flag. The error is created only when `step` breaks.
         if let ControlFlow::Break(()) = progress.step(1) {
             progress.check()?;
         }
@@ -139,13 +141,13 @@ fn each<T: Packed>(
     Ok(())
 }
 
-/// Links the sites that share a hash.
+/// Creates a link for each pair of sites that meet in a hash.
 ///
-/// If few sites have the hash, all pairs are linked. If more sites have it, a path alone is no
-/// evidence. A path with its fingerprint then links each site to the first site and to the one
-/// before it. So the number of links grows linearly with the number of similar sites, not with its
-/// square. The first site alone would not do: it may be a giant that has what all others have, and
-/// much more.
+/// If few sites have the hash, all pairs are linked. If many sites have the hash, a hash of a path
+/// alone is no evidence and links no sites. A hash of a path with its fingerprint then links each
+/// site to the first site and to the site before it. So the number of links grows linearly with the
+/// number of similar sites, not with its square. Links to the first site alone would not suffice:
+/// the first site may be a giant that has the pages of all other sites and many more.
 fn links(
     drawn: Sorter<Drawn>,
     mut links: Sorter<Link>,
@@ -153,7 +155,8 @@ fn links(
 ) -> Result<Sorted<Link>> {
     let mut meeting = Meeting::default();
     each(drawn.finish()?, progress, |drawn| {
-        // Sorted by hash and then by site, so the sites of a hash are contiguous and ascending.
+        // The items are sorted by hash and then by site, so the sites of a hash are contiguous and
+        // ascending.
         if meeting.hash != Some(drawn.hash) {
             meeting.end(&mut links)?;
             meeting.hash = Some(drawn.hash);
@@ -164,25 +167,26 @@ fn links(
     links.finish()
 }
 
-/// The sites that share a hash, in order.
+/// The sites that share the current hash, in order.
 #[derive(Default)]
 struct Meeting {
     hash: Option<u64>,
-    /// The first sites, as many as are all paired.
+    /// The first sites: at most [`SITES_PAIRED`], which is the limit for pairing all.
     first: Vec<u32>,
-    /// The last site, if there are more.
+    /// The last site, if there are more sites.
     last: Option<u32>,
 }
 
 impl Meeting {
     fn take(&mut self, drawn: Drawn, links: &mut Sorter<Link>) -> Result<()> {
-        // The first 64 are only collected: whether all of them are paired is known at the end of
+        // Only collects the first 64 sites. Whether all of them are paired is known at the end of
         // the hash.
         if self.first.len() < SITES_PAIRED {
             self.first.push(drawn.site);
             return Ok(());
         }
-        // The site before this one: the last of the further sites, or the last of those collected.
+        // The site before the current one is the last of the further sites, or the last of the
+        // collected sites.
         let before = self.last.replace(drawn.site).or(self.first.last().copied());
         if drawn.kind() == Kind::Path {
             return Ok(());
@@ -203,7 +207,8 @@ impl Meeting {
             match (are_many, is_print) {
                 (false, _) => link(links, before, *site, is_print)?,
                 (true, true) => {
-                    // As in `take`, each site is linked to the first one and to the one before it.
+                    // As in `take`, each site is linked to the first site and to the site before
+                    // it.
                     let linked = before.enumerate().filter(|(n, _)| *n == 0 || n + 1 == at);
                     link(links, linked.map(|(_, site)| site), *site, is_print)?;
                 }
@@ -215,18 +220,19 @@ impl Meeting {
     }
 }
 
-/// Links a site to those before it.
+/// Links a site to the sites before it.
 fn link(
     links: &mut Sorter<Link>,
     mut before: impl Iterator<Item = u32>,
     site: u32,
     is_print: bool,
 ) -> Result<()> {
-    // `other` came before `site`, so it is less: a pair of sites has one order in all links.
+    // `other` came before `site`, so `other` is less: a pair of sites has the same order in all
+    // links.
     before.try_for_each(|other| links.push(Link { sites: [other, site], is_print }))
 }
 
-/// The similarity of sites that share enough hashes, in both directions.
+/// Computes the similarity of sites that share enough hashes, in both directions.
 fn alike(
     links: Sorted<Link>,
     mut alike: Sorter<Likeness>,
@@ -235,14 +241,15 @@ fn alike(
     let mut of = None;
     let mut shared = [0_u32; 2];
     let mut take = |of: Option<[u32; 2]>, shared: [u32; 2]| {
-        // Hashes of one kind must be enough by themselves: `Mirroring::recall` is computed for one
-        // kind.
+        // The hashes of one kind alone must reach the minimum: `Mirroring::recall` is computed for
+        // one kind.
         let Some([site, other]) = of.filter(|_| shared.iter().any(|n| *n >= SHARED)) else {
             return Ok(());
         };
         progress.find(1);
         let shared = Reverse(shared.iter().sum());
-        // In both directions, because each site chooses its own nearest sites.
+        // The similarity is stored in both directions, because each site chooses its own nearest
+        // sites.
         alike.push(Likeness { site, shared, other })?;
         alike.push(Likeness { site: other, shared, other: site })
     };
@@ -251,7 +258,7 @@ fn alike(
             take(of, shared)?;
             (of, shared) = (Some(link.sites), [0; 2]);
         }
-        // At most 16 of each kind: a sample has no more hashes.
+        // At most 16 hashes of each kind: a sample has no more hashes.
         let [by_path, by_print] = &mut shared;
         *if link.is_print { by_print } else { by_path } += 1;
         Ok(())
@@ -260,7 +267,7 @@ fn alike(
     alike.finish()
 }
 
-/// Selects for each site the sites that have the most in common with it.
+/// Selects for each site the sites with the most common hashes.
 fn nearest(
     (alike, sites): (Sorted<Likeness>, &Sites),
     mut candidates: Sorter<Candidate>,
@@ -271,13 +278,14 @@ fn nearest(
         if of != Some(site) {
             (of, taken) = (Some(site), 0);
         }
-        // Sorted by site and then by the number of common hashes, so the first eight have the most.
+        // The input is sorted by site and then by the number of common hashes, so the first eight
+        // sites of each have the most.
         taken += 1;
         if taken > PER_SITE {
             return Ok(());
         }
         all += 1;
-        // The lesser depth decides, so the parents of two folders are compared before them.
+        // The lesser depth decides, so the parents of two folders are compared before the folders.
         let deep = sites.deep(site)?.min(sites.deep(other)?);
         candidates.push(Candidate { deep, sites: [site.min(other), site.max(other)] })
     })?;

@@ -21,12 +21,12 @@ const EXAMPLES: usize = 10;
 /// The number of pages in the sample from which the lag is computed.
 const LAGS: usize = 1000;
 
-/// The criteria for two sites, and the source of their pages.
+/// The criteria for mirrors, and the source of the pages.
 pub(super) struct Comparing<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) filter: &'s InForceFilter,
     pub(super) k: u32,
-    /// The required number of near paths, and their required share.
+    /// The required number of near paths. `share_min` is their required share.
     pub(super) paths_min: u64,
     pub(super) share_min: f64,
     pub(super) seed: u64,
@@ -36,7 +36,7 @@ pub(super) struct Comparing<'s> {
 struct Side<'s> {
     site: &'s Listed,
     paths: Paths<InForceVersions>,
-    /// The address of the next path, and its page.
+    /// The address of the next path. `page` is the page of this path.
     address: Vec<u8>,
     page: Option<InForceVersions>,
     passed: u64,
@@ -50,7 +50,7 @@ impl Side<'_> {
     ) -> Result<Side<'s>> {
         let of_site = prefix(&site.key)?;
         let Comparing { snapshot, filter, .. } = comparing;
-        // Overlapping prefixes nest, so the narrower one is their intersection.
+        // Overlapping prefixes nest, so the narrower prefix is their intersection.
         let under = match &filter.under {
             Some(under) if of_site.covers(under) => under.clone(),
             _ => of_site,
@@ -63,13 +63,13 @@ impl Side<'_> {
     }
 
     fn advance(&mut self, progress: &Progress) -> Result<()> {
-        // `compare` may have taken the page; then it is counted there.
+        // `compare` may have taken the page; in this case `compare` counts the page.
         self.passed += u64::from(self.page.is_some());
         self.page = self.paths.next(&mut self.address, || progress.check())?;
         Ok(())
     }
 
-    /// The path of the next page within the site; `None` past the last.
+    /// The path of the next page within the site; `None` after the last page.
     fn path(&self) -> Option<&[u8]> {
         self.page.as_ref().and(self.address.get(self.site.key.len()..))
     }
@@ -84,14 +84,15 @@ fn prefix(key: &[u8]) -> Result<Prefix> {
 struct Met {
     common: u64,
     near: u64,
-    /// For each side, the number of near paths on which it has an earlier version of the other.
+    /// For each side, the number of near paths on which the side has an earlier version of the
+    /// other side.
     outdated: [u64; 2],
-    /// For each side, the number of paths on which it was first: among all near paths, and among
-    /// those that are known to have changed.
+    /// For each side, the number of near paths on which the side was first. `first_to_change`
+    /// counts only paths on which both sides are known to have changed.
     first: [u64; 2],
     first_to_change: [u64; 2],
-    /// How much later the second side was, for a sample of the paths that are known to have
-    /// changed.
+    /// How much later the second side was, in milliseconds. A sample of the paths on which both
+    /// sides are known to have changed.
     later: HashSample<i64>,
     examples: HashSample<([String; 2], u32)>,
 }
@@ -114,7 +115,7 @@ impl Met {
         }
         self.near += 1;
         // If an earlier version of one page matches, the other page is outdated: its version in
-        // force is that one.
+        // force is the earlier version.
         let [of_one, of_other] = at.map(|version| u64::from(version > 0));
         add(&mut self.outdated, [of_other, of_one]);
         let is_first = [u64::from(later > 0), u64::from(later < 0)];
@@ -127,31 +128,31 @@ impl Met {
         Ok(())
     }
 
-    /// The index of the leading side: the one that was first on more of the paths that are known to
-    /// have changed, or else of all near paths, or else in SURT order.
+    /// The index of the leading side: the side that was first on more of the paths on which both
+    /// sides are known to have changed. After a tie all near paths decide, and then SURT order.
     fn leads(&self) -> usize {
         // `Greater` if the other side was first more often. Known changes take precedence over all
-        // near paths, because a first visit only says when a page was found.
+        // near paths, because a first visit is only the time when a page was found.
         let [change, all] = [self.first_to_change, self.first].map(|[one, other]| other.cmp(&one));
         usize::from(change.then(all) == Ordering::Greater)
     }
 
-    /// The lag of the other side, in milliseconds: the median over the paths that are known to have
-    /// changed.
+    /// The lag of the other side, in milliseconds: the median over the paths on which both sides
+    /// are known to have changed.
     fn lag(&mut self, leads: usize) -> Option<i64> {
         let later = std::mem::replace(&mut self.later, HashSample::new(0)).drawn();
         let sign = if leads == 0 { 1 } else { -1 };
-        // A median, because a few pages that were found late would distort a mean.
+        // The median is used, because a few pages that were found late would distort a mean.
         let mut later: Vec<i64> = later.map(|(_, later)| sign * later).collect();
         later.sort_unstable();
         let middle = later.len().checked_sub(1)? / 2;
-        // A side may lead by its number of paths and still have a negative median.
+        // A side may be first on more paths and still have a negative median.
         later.get(middle).map(|lag| (*lag).max(0))
     }
 }
 
 impl Comparing<'_> {
-    /// Compares two sites, given in SURT order. Returns `None` if they have too little in common to
+    /// Compares two sites in SURT order. Returns `None` if the sites have too little in common to
     /// be listed.
     pub(super) fn compare(
         &self,
@@ -160,7 +161,8 @@ impl Comparing<'_> {
     ) -> Result<Option<Mirror>> {
         let [one, other] = sites;
         let (least, most) = (one.paths.min(other.paths), one.paths.max(other.paths));
-        // At best all paths of the smaller site are near. If that is not enough, no page is read.
+        // At best all paths of the smaller site are near. If the smaller site has too few paths, no
+        // page is read.
         if self.share(least, most) < self.partial_min() {
             return Ok(None);
         }
@@ -182,7 +184,7 @@ impl Comparing<'_> {
                 (None, Some(_)) => Ordering::Greater,
                 (Some(a), Some(b)) => a.cmp(b),
             };
-            // A merge join: both sides are in order of path. `take` empties both, so they are
+            // A merge join: both sides are in order of path. `take` removes both pages, so both are
             // counted here.
             if order.is_eq() {
                 let path = one.path().or_bug("this side stands at a path")?;
@@ -207,19 +209,20 @@ impl Comparing<'_> {
         self.judge(sites, met)
     }
 
-    /// A number of paths as a share of the paths of both sites.
+    /// Converts a number of paths to a share of the paths of both sites.
     fn share(&self, near: u64, paths: u64) -> f64 {
         near as f64 / paths as f64
     }
 
-    /// The least share of a pair that is listed.
+    /// The minimum share of a listed pair.
     fn partial_min(&self) -> f64 {
         self.share_min / 4.0
     }
 
     fn judge(&self, sites: [&Listed; 2], mut met: Met) -> Result<Option<Mirror>> {
         let [one, other] = sites;
-        // Near paths over all paths of both sites, common ones counted once (Jaccard).
+        // The share is the number of near paths divided by the number of all paths of both sites;
+        // common paths count once (Jaccard).
         let share = self.share(met.near, one.paths + other.paths - met.common);
         if met.near < self.paths_min || share < self.partial_min() {
             return Ok(None);
@@ -237,7 +240,7 @@ impl Comparing<'_> {
             MirrorExample { leader, follower, distance }
         });
         let examples = examples.collect();
-        // `leads` is 0 or 1: the leader comes first.
+        // `leads` is 0 or 1. The rotation moves the leader to the front.
         sites.rotate_left(leads);
         let [leader, follower] = sites;
         let is_mirror = share >= self.share_min;

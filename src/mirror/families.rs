@@ -1,4 +1,5 @@
-//! Pairs of folders that are implied by their parents, because those were found to be similar.
+//! Pairs of folders that are implied by their parents, because the parents were found to be
+//! similar.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,8 +7,8 @@ use super::sample::path_hash;
 use crate::bug::Bug;
 use crate::page::site;
 
-/// The sites that were found to mirror each other, directly or transitively, and the pairs with only
-/// some near paths. Takes about 50 bytes for each.
+/// The sites that were found to mirror each other, directly or transitively, and the pairs with
+/// only some near paths. Takes about 50 bytes for each entry.
 #[derive(Debug)]
 pub(super) struct Families {
     seed: u64,
@@ -24,8 +25,8 @@ impl Families {
         Families { seed, members: HashMap::new(), partial: HashSet::new(), found: Vec::new() }
     }
 
-    /// The hashes of two sites, in an order that does not depend on which comes first: the parents
-    /// of two folders may be in another order than the folders, if one contains the other.
+    /// Hashes two sites. The order of the hashes does not depend on the order of the sites: two
+    /// folders may be in another order than their parents, if one folder contains the other.
     fn pair(&self, sites: [&[u8]; 2]) -> [u64; 2] {
         // Hashes instead of keys: a site takes eight bytes however long its key is.
         let mut pair = sites.map(|site| path_hash(site, self.seed));
@@ -33,9 +34,9 @@ impl Families {
         pair
     }
 
-    /// The root of a site's family; the site itself if it has none.
+    /// The root of a site's family; the site itself if it has no family.
     fn first(&mut self, site: u64) -> u64 {
-        // Union-find. A root is its own parent, and a site without a family has no entry.
+        // A root is its own parent in the union-find, and a site without a family has no entry.
         let (mut first, mut at) = (site, site);
         while let Some(next) = self.members.get(&first).filter(|next| **next != first) {
             first = *next;
@@ -47,18 +48,19 @@ impl Families {
         first
     }
 
-    /// Records a pair that is a mirror, or has some near paths. It takes effect with the next call
-    /// of `settle`.
+    /// Records a pair that is a mirror or has some near paths. The record takes effect with the
+    /// next call of `settle`.
     pub(super) fn find(&mut self, sites: [&[u8]; 2], is_mirror: bool) {
         let pair = self.pair(sites);
         self.found.push((pair, is_mirror));
     }
 
-    /// Makes the recorded pairs take effect: pairs that they imply are deeper.
+    /// Makes the recorded pairs take effect. A pair implies only deeper pairs.
     pub(super) fn settle(&mut self) {
         for (sites, is_mirror) in std::mem::take(&mut self.found) {
             if is_mirror {
-                // Two roots, or sites without a family. The entry of a root marks it as a member.
+                // The two values are roots, or sites without a family. The entry of a root marks it
+                // as a member.
                 let [one, other] = sites.map(|site| self.first(site));
                 self.members.insert(one, one);
                 self.members.insert(other, one);
@@ -68,8 +70,9 @@ impl Families {
         }
     }
 
-    /// Whether two folders have equal names, and their parents mirror each other, or the parents'
-    /// parents, and so on. With `partial`, also if only some of the parents' paths are near.
+    /// Whether the two folders have equal names and parents that mirror each other. The parents'
+    /// parents count likewise if the parents have equal names, and so on. With `partial`, some near
+    /// paths of the parents suffice.
     pub(super) fn implied(&mut self, sites: [&[u8]; 2], partial: bool) -> Result<bool, Bug> {
         let [mut one, mut other] = sites;
         loop {
@@ -81,8 +84,8 @@ impl Families {
                 return Ok(false);
             }
             (one, other) = (above, other_above);
-            // Goes up one level on both sides, at most 16 in all, as long as the last folders have
-            // equal names.
+            // Goes up one level on both sides, at most 16 levels in total, as long as the last
+            // folders have equal names.
             let pair = self.pair([one, other]);
             let [a, b] = pair;
             let is_family = self.members.contains_key(&a) && self.first(a) == self.first(b);
@@ -136,7 +139,7 @@ mod tests {
         }
         assert!(implied("http://d/p/", "http://e/p/", true).unwrap());
         assert!(!implied("http://a/p/", "http://e/p/", true).unwrap());
-        // What the folders lie in is in another order than they are.
+        // The parents of the folders are in another order than the folders.
         families.find([&key("http://h/"), &key("http://h/x/")], false);
         families.settle();
         let folders = [&key("http://h/x/y/")[..], &key("http://h/y/")];

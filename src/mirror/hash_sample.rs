@@ -1,11 +1,11 @@
 //! Sampling by smallest hashes, which selects the same items on all sites.
 
-/// A sample of items: those with the smallest hashes. Neither the order of arrival nor the site
+/// A sample of items: the items with the smallest hashes. Neither the order of arrival nor the site
 /// changes which items are sampled.
 #[derive(Debug)]
 pub(super) struct HashSample<T> {
     max: usize,
-    /// In order of the hashes.
+    /// The sampled items in ascending order of their hashes.
     drawn: Vec<(u64, T)>,
 }
 
@@ -15,12 +15,12 @@ impl<T> HashSample<T> {
         HashSample { max, drawn: Vec::new() }
     }
 
-    /// Offers an item, which is created only if it enters the sample for now.
+    /// Offers an item. `make` creates the item only if the item enters the sample for now.
     #[inline]
     pub(super) fn offer(&mut self, hash: u64, make: impl FnOnce() -> T) {
         let is_full = self.drawn.len() >= self.max;
-        // The common case: the hash is above all that are kept. With `max` 0 the list is both full
-        // and empty.
+        // The common case: the hash is above all hashes in the sample. With `max` 0 the list is
+        // both full and empty.
         if is_full && self.drawn.last().is_none_or(|(last, _)| *last <= hash) {
             return;
         }
@@ -28,7 +28,7 @@ impl<T> HashSample<T> {
             self.drawn.pop();
         }
         // Insertions become rare: hash number n is among the smallest with probability `max` / n.
-        // So moving the rest costs little.
+        // So moving the items after the insertion costs little.
         let at = self.drawn.partition_point(|(other, _)| *other < hash);
         self.drawn.insert(at, (hash, make()));
     }

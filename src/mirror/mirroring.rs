@@ -27,25 +27,25 @@ pub struct Mirroring {
     /// The largest number of differing bits between near pages, 0 to 64; `None` for the
     /// [usual](crate::Snapshot::near_distance) distance of the epoch.
     pub k: Option<u32>,
-    /// The least number of paths with near pages.
+    /// The minimum number of paths with near pages.
     pub paths: u64,
-    /// The least share of near paths among all paths of either site, above 0 and at most 1.
+    /// The minimum share of near paths among all paths of either site, above 0 and at most 1.
     pub share: f64,
     /// The greatest depth of a site in folders: 0 for hosts only.
     pub depth: u8,
     /// The time for which the versions in force are compared, in milliseconds since 1970; `None`
     /// for now.
     pub at: Option<Time>,
-    /// Only pages under this prefix.
+    /// Limits the query to pages under this prefix.
     pub under: Option<Prefix>,
     /// The epoch of the fingerprints; `None` for the
     /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
     pub epoch: Option<Epoch>,
-    /// The most pairs to list.
+    /// The maximum number of pairs to list.
     pub limit: usize,
     /// Approximate memory for sorting, in bytes.
     pub memory_bytes: usize,
-    /// Only pages of these classes; see [`Mirroring::classes`].
+    /// Limits the query to pages of these classes; see [`Mirroring::classes`].
     pub classes: Option<Classes>,
     /// The directory for scratch files; `None` for the system's temporary directory.
     pub scratch: Option<PathBuf>,
@@ -58,9 +58,9 @@ impl Default for Mirroring {
 }
 
 impl Mirroring {
-    /// Creates a query with these defaults: hosts, and folders up to two deep, with near pages on
-    /// at least ten paths and on 80 % of all paths, as they are now. It lists a thousand pairs, and
-    /// takes 128 MiB of memory.
+    /// Creates a query with default options. The query finds hosts, and folders up to two deep,
+    /// whose current pages are near each other on at least ten paths and on 80 % of all paths. The
+    /// query lists a thousand pairs, and takes 128 MiB of memory.
     #[must_use]
     pub fn new() -> Mirroring {
         Mirroring {
@@ -85,14 +85,14 @@ impl Mirroring {
         self
     }
 
-    /// Sets the least number of paths with near pages; at least two.
+    /// Sets the minimum number of paths with near pages; at least two.
     #[must_use]
     pub fn paths(mut self, paths: u64) -> Mirroring {
         self.paths = paths;
         self
     }
 
-    /// Sets the least share of near paths among all paths of either site.
+    /// Sets the minimum share of near paths among all paths of either site.
     #[must_use]
     pub fn share(mut self, share: f64) -> Mirroring {
         self.share = share;
@@ -100,8 +100,8 @@ impl Mirroring {
     }
 
     /// Sets the greatest depth of a site in folders, up to 16. A page belongs to one site for each
-    /// level, so the time grows with the depth if folder names repeat, as in `/d/d/d/x`. With 0
-    /// only hosts are compared, and each page is read about once.
+    /// level, so the time grows with the depth if folder names repeat, as in `/d/d/d/x`. With depth
+    /// 0 only hosts are compared, and each page is read about once.
     #[must_use]
     pub fn depth(mut self, folders: u8) -> Mirroring {
         self.depth = folders;
@@ -115,29 +115,30 @@ impl Mirroring {
         self
     }
 
-    /// Compares only pages under a prefix: other pages of a site do not count.
+    /// Compares only pages under a prefix; other pages of a site do not count.
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> Mirroring {
         self.under = prefix.into();
         self
     }
 
-    /// Compares fingerprints of this epoch.
+    /// Compares fingerprints of an epoch.
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> Mirroring {
         self.epoch = Some(epoch);
         self
     }
 
-    /// Sets the most pairs to list, the largest first.
+    /// Sets the maximum number of pairs to list: mirrors first, then the pairs with the most near
+    /// paths.
     #[must_use]
     pub fn limit(mut self, pairs: usize) -> Mirroring {
         self.limit = pairs;
         self
     }
 
-    /// Compares only pages that are in these classes now, such as those that a user may see. Other
-    /// pages are neither listed nor counted; see [`Query::classes`](crate::Query::classes).
+    /// Compares only pages that are in these classes now, for example pages that a user may see.
+    /// Other pages are neither listed nor counted; see [`Query::classes`](crate::Query::classes).
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> Mirroring {
         self.classes = classes.into();
@@ -152,26 +153,26 @@ impl Mirroring {
         self
     }
 
-    /// Sets the approximate memory for sorting. The rest goes to scratch files.
+    /// Sets the approximate memory for sorting. Data beyond it goes to scratch files.
     #[must_use]
     pub fn memory_bytes(mut self, bytes: usize) -> Mirroring {
         self.memory_bytes = bytes;
         self
     }
 
-    /// Returns a lower bound of the probability that two large sites are compared, if the given
-    /// share of all paths of either site is equal on both.
+    /// Returns a lower bound of the probability that a search compares two large sites with the
+    /// given share of equal paths among all paths of either site.
     ///
-    /// They are compared if their samples share two hashes. Each of the sixteen smallest hashes of
-    /// all paths of either site is in both samples if both sites have the path, so with probability
-    /// *s*:
+    /// A search compares two sites if their samples share two hashes. Each of the sixteen smallest
+    /// hashes of all paths of either site is in both samples if both sites have the path. So with
+    /// probability *s*:
     ///
     /// ```text
     /// 1 - (1 - s)^16 - 16 s (1 - s)^15
     /// ```
     ///
-    /// This is exact if one site has all paths of the other. If each has paths of its own, the
-    /// samples reach further, and share more.
+    /// The bound is exact if one site has all paths of the other. If each site has paths that the
+    /// other lacks, the samples include larger hashes, and share more.
     ///
     /// ```
     /// use simkeep::mirror::Mirroring;
@@ -183,7 +184,8 @@ impl Mirroring {
     #[must_use]
     pub fn recall(share: f64) -> f64 {
         const { assert!(SAMPLE == 16 && SHARED == 2) }
-        // One minus the chances of no hash and of one hash: a binomial of 16 draws.
+        // One minus the probabilities of no common hash and of one common hash, in a binomial
+        // distribution of 16 draws.
         let s = share.clamp(0.0, 1.0);
         1.0 - (1.0 - s).powi(16) - 16.0 * s * (1.0 - s).powi(15)
     }

@@ -2,21 +2,22 @@
 //!
 //! [`Mirroring`] finds hosts, or folders of hosts, whose pages at equal paths are near-duplicates.
 //!
-//! A site is a host, or a folder of one up to some depth. Comparing all sites with all others would
-//! be quadratic, so the search takes three steps, in bounded memory:
+//! A site is a host, or a folder of a host up to some depth. Comparing all pairs of sites would
+//! take quadratic time, so the search takes three steps, in bounded memory:
 //!
 //! 1. One scan of all pages in SURT order, in which the pages of a site are contiguous, takes a
-//!    *sample* of each site that is large enough (`sample`). It consists of the sixteen paths
+//!    *sample* of each site that is large enough (`sample`). A sample consists of the sixteen paths
 //!    with the smallest hashes, and of sixteen paths hashed with some bits of the fingerprint. The
-//!    hashes are equal on all sites, so sites with common paths also have common samples: a
-//!    bottom-k sketch (E. Cohen, "Size-estimation framework with applications to transitive closure
-//!    and reachability", 1997). The hashes and the list of the sites (`sites`) go to scratch
-//!    files.
-//! 2. The hashes are sorted, so that sites with a common hash meet. Pairs with two common hashes
-//!    are considered, and those with the most are *candidates* (`candidates`).
-//! 3. Candidates are *compared* exactly, by a merge join of their paths (`compare`). Only
-//!    compared pairs are reported. Parents are compared before their folders; if the parents mirror
-//!    each other, their folders are implied (`families`).
+//!    hashes are equal on all sites, so sites with common paths also have common hashes in their
+//!    samples. A sample is a bottom-k sketch (E. Cohen, "Size-estimation framework with
+//!    applications to transitive closure and reachability", 1997). The hashes and the list of the
+//!    sites (`sites`) go to scratch files.
+//! 2. The hashes are sorted, so that sites with a common hash are adjacent. Pairs with two
+//!    common hashes are considered. For each site, the pairs with the most common hashes are
+//!    *candidates* (`candidates`).
+//! 3. Candidates are *compared* exactly, by a merge join of their paths (`compare`). Only compared
+//!    pairs are reported. Parents are compared before their folders. If the parents mirror each
+//!    other, mirrors among their folders are implied and not compared (`families`).
 
 mod answer;
 mod candidates;
@@ -51,36 +52,39 @@ use crate::sort::{Sorted, Sorter, Workspace};
 
 impl Mirroring {
     /// Finds sites that mirror each other: hosts, and folders of hosts, with near pages at many
-    /// equal paths. [`Mirroring`] sets how many, and what share of all paths they must be. If two
-    /// sites mirror each other, folders of equal name in them are not listed as well.
+    /// equal paths. [`Mirroring`] sets the minimum number of these paths, and their minimum share
+    /// of all paths. If two sites mirror each other, folders of equal name in the two sites are not
+    /// listed.
     ///
-    /// A path is the rest of a URL after the site, with query and fragment, whatever the scheme. Of
-    /// `http://a.example/x` and `https://a.example/x` the last in SURT order counts, so the `https`
-    /// one. The search uses pages with a version in force in the epoch. Two pages are near each
-    /// other if the version in force on one is near a version on the other, in force or earlier,
-    /// among the last [eight](crate::HISTORY_WINDOW). If it is an earlier one, one of the pages is
-    /// outdated. URLs without a host or with user information belong to no site.
+    /// A path is the rest of a URL after the site, with query and fragment, whatever the scheme. If
+    /// several pages have the same path, the last in SURT order represents it: of
+    /// `http://a.example/x` and `https://a.example/x`, the `https` page. The search uses pages with
+    /// a version in force in the epoch. Two pages are near each other if the version in force on
+    /// one page is near a version on the other page, in force or earlier, among the last
+    /// [eight](crate::HISTORY_WINDOW). If the near version is an earlier version, one of the pages
+    /// is outdated. URLs without a host or with user information belong to no site.
     ///
     /// The results are exact: each listed pair was compared path by path. A sample of each site
-    /// decides which pairs are compared, so a pair may be missed. [`Mirroring::recall`] computes
-    /// the probability that it is found. A pair with 80 % equal pages is missed less than once in a
-    /// thousand million. A path on more than 64 sites, such as `/about`, counts in the sample only
-    /// together with its fingerprint. Of more than nine similar sites, each is compared with some
-    /// of the others.
+    /// decides which pairs are compared, so the search may miss a pair. [`Mirroring::recall`]
+    /// computes the probability that the search finds a pair. A pair with 80 % equal pages is
+    /// missed less than once in a thousand million. A path on more than 64 sites, for example
+    /// `/about`, counts in the sample only together with its fingerprint. In a group of more than
+    /// nine similar sites, each site is compared with some of the others.
     ///
     /// The search scans all pages, at about a microsecond a page. Each comparison takes about 100
-    /// microseconds and reads the pages of both sites. There are at most eight comparisons per site
-    /// on its own account, and none with much larger sites. A page belongs to one site for each
-    /// folder up to [`depth`](Mirroring::depth), and is read again for pairs of each. If folder
-    /// names repeat, as in `/d/d/d/d/x`, and folders are similar by their names alone, a page costs
-    /// about 14 microseconds at the default depth of 2, and 22 at a depth of 6. The time stays
-    /// proportional to pages and depth.
+    /// microseconds and reads the pages of both sites. Each site chooses at most eight other sites
+    /// for comparison. Much larger sites are not compared. A page belongs to one site for each
+    /// folder up to [`depth`](Mirroring::depth), and is read again for pairs of each of these
+    /// sites. If folder names repeat, as in `/d/d/d/d/x`, and folders are similar by their names
+    /// alone, a page costs about 14 microseconds at the default depth of 2, and 22 at a depth of 6.
+    /// The time is proportional to the number of pages and to the depth.
     ///
-    /// It takes the requested memory; the rest goes to scratch files in the system's temporary
-    /// directory. For each site with enough paths they hold 384 bytes for the samples, and the key
-    /// of the site. Each hash that two sites share takes 9 bytes, which is 9 KB for a site whose
-    /// paths are all on 64 sites. Further memory is one byte for each such site, about 50 bytes for
-    /// each pair found, and 6 MiB. Nothing grows with the pages of a site.
+    /// The search takes the requested memory, and scratch files in the system's temporary directory
+    /// for data beyond it. For each site with enough paths the scratch files contain 384 bytes for
+    /// the samples, and the key of the site. Each hash that two sites share takes 9 bytes; a site
+    /// whose paths are all on 64 sites takes 9 KB for its shared hashes. Further memory is one byte
+    /// for each site with enough paths, about 50 bytes for each pair found, and 6 MiB. Nothing
+    /// grows with the number of pages of a site.
     ///
     /// ```
     /// use simkeep::mirror::Mirroring;
@@ -108,9 +112,9 @@ impl Mirroring {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for options out of range, [`Error::UnknownEpoch`] or
-    /// [`Error::EndedEpoch`]; [`Error::Corrupt`] if the data it reads is damaged,
-    /// [`Error::Cancelled`] if `progress` was, [`Error::Io`] if there is no space for scratch
-    /// files, [`Error::Limit`] above four thousand million sites. No files are left behind.
+    /// [`Error::EndedEpoch`]; [`Error::Corrupt`] if the search reads damaged data,
+    /// [`Error::Cancelled`] if `progress` is cancelled, [`Error::Io`] if there is no space for
+    /// scratch files, [`Error::Limit`] above four thousand million sites. No files are left behind.
     pub fn run(&self, snapshot: &Snapshot, progress: &Progress) -> Result<Mirrors> {
         snapshot.poison_on_bug(|| {
             self.check()?;
@@ -162,13 +166,13 @@ fn find(
 /// The result of the scan of all pages.
 struct Sampled {
     paths: u64,
-    /// Pages without a fingerprint of the epoch.
+    /// The number of pages without a fingerprint of the epoch.
     without: u64,
     sites: Sites,
     drawn: Sorter<Drawn>,
 }
 
-/// Takes the samples of all sites.
+/// Samples all sites in one scan.
 fn sample(
     comparing: &Comparing<'_>,
     depth: u8,
@@ -198,7 +202,7 @@ fn sample(
     Ok(Sampled { paths, without, sites: sites.finish()?, drawn })
 }
 
-/// Compares the candidates, and keeps the largest pairs.
+/// Compares the candidates, and keeps the pairs that rank first.
 fn compare(
     comparing: &Comparing<'_>,
     (mut candidates, sites): (Sorted<Candidate>, &Sites),
@@ -211,20 +215,20 @@ fn compare(
     while let Some(candidate) = candidates.next()? {
         progress.pass(1);
         progress.check()?;
-        // A pair that both sites chose comes twice in a row, because candidates are sorted. One
-        // comparison is enough.
+        // If both sites chose each other, the pair occurs twice in a row, because candidates are
+        // sorted. One comparison is enough.
         if before == Some(candidate) {
             continue;
         }
         let Candidate { deep, sites: [one, other] } = candidate;
-        // Pairs of one depth take effect from the next depth on. So the order of pairs within a
+        // Pairs of one depth take effect when the next depth begins. So the order of pairs within a
         // depth does not matter.
         if before.is_some_and(|before| before.deep < deep) {
             families.settle();
         }
         before = Some(candidate);
         let (one, other) = (sites.get(one)?, sites.get(other)?);
-        // Sites are numbered when they are closed, inner ones first. SURT order needs the keys.
+        // Sites are numbered when they are closed, inner sites first. SURT order needs the keys.
         let (one, other) = if one.key < other.key { (one, other) } else { (other, one) };
         let keys = [one.key.as_slice(), &other.key];
         // A pair under parents that mirror each other is not reported, so its pages are not read.
@@ -242,7 +246,8 @@ fn compare(
         *if is_mirror { &mut mirrors.mirrors } else { &mut mirrors.partial } += 1;
         progress.find(1);
         mirrors.pairs.push(mirror);
-        // At twice the limit, so that sorting is rare and memory is bounded by the limit.
+        // The list may grow to twice the limit, so that sorting is rare and memory is bounded by
+        // the limit.
         if mirrors.pairs.len() >= limit.saturating_mul(2).max(1 << 10) {
             keep(&mut mirrors.pairs, limit);
         }
@@ -251,13 +256,13 @@ fn compare(
     Ok(())
 }
 
-/// Keeps the first `limit` pairs: mirrors first, the largest at the front.
+/// Keeps the first `limit` pairs: mirrors first, the pairs with the most near paths at the front.
 fn keep(pairs: &mut Vec<Mirror>, limit: usize) {
     let rank = |mirror: &Mirror| {
         let sites = [&mirror.leader, &mirror.follower].map(|site| site.site.to_bytes().to_vec());
         (!mirror.is_mirror, Reverse(mirror.near), sites)
     };
-    // Cached, because a rank copies the names of both sites.
+    // The ranks are cached, because a rank copies the names of both sites.
     pairs.sort_by_cached_key(rank);
     pairs.truncate(limit);
 }

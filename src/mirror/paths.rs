@@ -1,11 +1,11 @@
 //! Pages by the paths of their sites. Pages that differ only in their scheme or spelling share one
-//! path; the last one represents it.
+//! path; the last page in SURT order represents the path.
 
 use crate::error::Result;
 use crate::page::site;
 use crate::query::in_force::{InForceScan, InForceVersions};
 
-/// The data to read of each page.
+/// The data that a scan reads for each page.
 pub(super) trait Read: Sized {
     /// Reads the next page.
     fn next(pages: &mut InForceScan) -> Option<Result<Self>>;
@@ -24,11 +24,11 @@ impl Read for InForceVersions {
     }
 }
 
-/// An iterator over the paths of sites, in order, each with the last of its pages in SURT order:
-/// usually the `https` one. Skips pages that belong to no site.
+/// An iterator over the paths of sites, in order. Returns for each path the last page in SURT
+/// order, usually the `https` page. Skips pages that belong to no site.
 pub(super) struct Paths<T> {
     pages: InForceScan,
-    /// The last page read, and its address.
+    /// The last page read, which is not yet returned.
     held: Option<T>,
     address: Vec<u8>,
 }
@@ -44,7 +44,7 @@ impl<T: Read> Paths<T> {
     }
 
     /// Returns the page of the next path, and stores its address in `address`. `read` is called for
-    /// each page read on the way.
+    /// each page that the function reads.
     pub(super) fn next(
         &mut self,
         address: &mut Vec<u8>,
@@ -55,14 +55,15 @@ impl<T: Read> Paths<T> {
             read()?;
             // A page without a host, or with user information, belongs to no site.
             let Some(next) = site::address(self.pages.key()) else { continue };
-            // Held until the address changes: only then it is the last page of its path.
+            // The page is held until the address changes. Only then is it known to be the last page
+            // of its path.
             let before = self.held.replace(page);
             if next == self.address {
                 continue;
             }
             address.clear();
-            // `append` moves the bytes and keeps the capacity of both buffers: no allocation for
-            // each page.
+            // `append` moves the bytes and keeps the capacity of both buffers, so a page costs no
+            // allocation.
             address.append(&mut self.address);
             self.address.extend_from_slice(next);
             if before.is_some() {
@@ -71,7 +72,7 @@ impl<T: Read> Paths<T> {
         }
         address.clear();
         address.append(&mut self.address);
-        // The last path has no page after it. From then on nothing is held, so this returns `None`.
+        // The last path has no page after it. Later calls find no held page and return `None`.
         Ok(self.held.take())
     }
 }

@@ -1,5 +1,5 @@
-//! A sample of each site: of its paths, and of its paths with their fingerprints, those with the
-//! smallest hashes. So the samples of sites with common paths have common hashes.
+//! A sample of each site: the smallest hashes of its paths, and the smallest hashes of its paths
+//! with their fingerprints. Sites with common paths have common hashes in their samples.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -16,9 +16,9 @@ pub(super) const SAMPLE: usize = 16;
 
 /// The number of fingerprint bits that are hashed with a path.
 ///
-/// With all bits, a mirror whose pages have another header would share no hash. Of two fingerprints
-/// that differ in `d` bits, 16 bits are equal with a probability of about (3/4)^`d`; of two
-/// unrelated ones, once in 65,536 times.
+/// With all bits, a mirror whose pages have another header would share no hash. If two fingerprints
+/// differ in `d` bits, 16 bits are equal with a probability of about (3/4)^`d`. For two unrelated
+/// fingerprints, 16 bits are equal once in 65,536 times.
 const PRINT_BITS: u32 = 16;
 
 /// The kind of a hash.
@@ -26,21 +26,22 @@ const PRINT_BITS: u32 = 16;
 pub(super) enum Kind {
     /// A path.
     Path,
-    /// A path and some bits of the fingerprint.
+    /// A path with some bits of the fingerprint.
     Print,
 }
 
 /// A hash in the sample of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Drawn {
-    /// The last bit is the kind.
+    /// The hash, whose last bit is the kind.
     pub(super) hash: u64,
     pub(super) site: u32,
 }
 
 impl Drawn {
     pub(super) fn kind(self) -> Kind {
-        // The kind costs one bit of the hash, so both kinds go through one sort and never meet.
+        // The kind costs one bit of the hash, so both kinds go through one sort and are never
+        // equal.
         if self.hash & 1 == 0 { Kind::Path } else { Kind::Print }
     }
 }
@@ -64,24 +65,25 @@ impl Packed for Drawn {
     }
 }
 
-/// The hash of a path. It is seeded, because the owner of a site chooses its paths.
+/// Hashes a path. The hash is seeded, because the owner of a site chooses its paths.
 pub(super) fn path_hash(path: &[u8], seed: u64) -> u64 {
     xxh3_64_with_seed(path, seed)
 }
 
-/// The hash of a path and some bits of the fingerprint, which the path selects.
+/// Hashes a path with some bits of the fingerprint. The path selects the bits.
 fn print_hash(path_hash: u64, fingerprint: u64, seed: u64) -> u64 {
-    // The path selects the bits. So over all paths of a site, all bits of fingerprints count.
+    // Different paths select different bits, so over all paths of a site, all bits of fingerprints
+    // count.
     let from = (path_hash >> 58) as u32;
     let bits = fingerprint.rotate_left(from) >> (u64::BITS - PRINT_BITS);
-    // The path is in the seed, so equal bits at other paths have other hashes.
+    // The path is in the seed, so equal bits at different paths have different hashes.
     xxh3_64_with_seed(&le_u64(bits), seed ^ path_hash)
 }
 
 /// A site whose paths are not complete yet.
 #[derive(Debug)]
 struct Open {
-    /// The length of its key, and its depth in folders.
+    /// The length of the site's key. `deep` is the depth of the site in folders.
     len: usize,
     deep: u8,
     paths: u64,
@@ -96,11 +98,11 @@ pub(super) struct Sampler {
     seed: u64,
     /// The greatest depth of a site, in folders.
     depth: u8,
-    /// The least number of paths of a listed site.
+    /// The minimum number of paths of a listed site.
     paths_min: u64,
-    /// From the host inwards.
+    /// The open sites, from the host inwards.
     open: Vec<Open>,
-    /// The start of the innermost site's keys.
+    /// The last address. The keys of all open sites are prefixes of it.
     address: Vec<u8>,
     pub(super) sites: SitesWriter,
     pub(super) drawn: Sorter<Drawn>,
@@ -118,16 +120,16 @@ impl Sampler {
 
     /// Adds the next path, by its address.
     pub(super) fn take(&mut self, address: &[u8], fingerprint: u64) -> Result<()> {
-        // Open sites nest. The first one that does not contain this address closes all inner ones
-        // with it.
+        // Open sites nest. The first site that does not contain this address is closed, with all
+        // sites inside it.
         let mut sites = 0;
         for (deep, len) in (0..=self.depth).zip(site::sites(address)) {
             let is_open = self.open.get(sites).is_some_and(|open| {
                 open.len == len && self.address.get(..len) == address.get(..len)
             });
             if !is_open {
-                // Before `address` is replaced: the keys of closed sites are prefixes of the last
-                // address.
+                // Must run before `address` is replaced: the keys of closed sites are prefixes of
+                // the last address.
                 self.close(sites)?;
                 let (by_path, by_print) = (HashSample::new(SAMPLE), HashSample::new(SAMPLE));
                 self.open.push(Open { len, deep, paths: 0, by_path, by_print });
@@ -152,7 +154,7 @@ impl Sampler {
     fn close(&mut self, sites: usize) -> Result<()> {
         while self.open.len() > sites {
             let Some(Open { len, deep, paths, by_path, by_print }) = self.open.pop() else { break };
-            // Too few paths for a mirror: the site gets no number and takes no memory.
+            // With too few paths for a mirror, the site gets no number and takes no memory.
             if paths < self.paths_min {
                 continue;
             }

@@ -11,9 +11,9 @@ use crate::sort::{FrameWriter, Frames, Workspace};
 /// A listed site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Listed {
-    /// The start of its pages' keys.
+    /// The common prefix of the keys of the site's pages.
     pub(super) key: Vec<u8>,
-    /// The number of its selected paths.
+    /// The number of the site's selected paths.
     pub(super) paths: u64,
 }
 
@@ -34,7 +34,7 @@ impl Listed {
 /// The start of a frame of the list.
 #[derive(Clone, Copy, Debug)]
 struct Begin {
-    /// The number of its first site.
+    /// The number of the first site in the frame.
     number: u32,
     position: u64,
 }
@@ -58,7 +58,7 @@ impl SitesWriter {
         Ok(SitesWriter { name, scratch, frames, begins, deep })
     }
 
-    /// Adds a site with its depth in folders. Returns its number.
+    /// Adds a site with its depth in folders. Returns the number of the site.
     pub(super) fn push(&mut self, site: &Listed, deep: u8) -> Result<u32> {
         let SitesWriter { scratch, frames, begins, deep: all, .. } = self;
         let limit = |_| Error::Limit {
@@ -72,7 +72,7 @@ impl SitesWriter {
         all.push(deep);
         let before = scratch.position();
         frames.item(scratch, |out| site.put(out))?;
-        // The frame was written with this site in it, so the next site starts another frame.
+        // The frame was written with the current site in it, so the next site starts another frame.
         if scratch.position() > before {
             let next = u32::try_from(all.len()).map_err(limit)?;
             begins.push(Begin { number: next, position: scratch.position() });
@@ -89,7 +89,7 @@ impl SitesWriter {
     }
 }
 
-/// The list. Takes a byte of memory for each site, and 16 for every 32 KiB of their keys.
+/// The list of sites. Takes a byte of memory for each site, and 16 bytes for every 32 KiB of keys.
 #[derive(Debug)]
 pub(super) struct Sites {
     name: Name,
@@ -110,14 +110,14 @@ impl Sites {
         self.deep.get(number as usize).copied().or_bug("a site that has a number is listed")
     }
 
-    /// Returns the site with a number. Reads its frame.
+    /// Returns the site with a number. Reads the frame that contains it.
     pub(super) fn get(&self, number: u32) -> Result<Listed> {
         // A sparse index: a binary search for the frame, and then a scan within 32 KiB.
         let at = self.begins.partition_point(|begin| begin.number <= number);
         let begin = at.checked_sub(1).and_then(|at| self.begins.get(at));
         let begin = begin.or_bug("the first frame begins with the first site")?;
         let mut frames = Frames::new(self.name, begin.position..self.end);
-        // The end of the list bounds the frame, and its checksum is checked here.
+        // The end of the list bounds the frame. `next` checks the frame's checksum.
         let place: Option<Range<usize>> = frames.next(&self.map)?;
         let frame = place.and_then(|place| self.map.get(place));
         let mut cursor = Cursor::new(frame.or_bug("a site that has a number is listed")?);

@@ -1,4 +1,4 @@
-//! Comparison of the versions of two pages: which are nearest, and which page had them later.
+//! Comparison of the versions of two pages: the nearest versions, and the page that had them later.
 
 use crate::query::in_force::{InForceVersion, InForceVersions};
 
@@ -6,24 +6,25 @@ use crate::query::in_force::{InForceVersion, InForceVersions};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Nearest {
     pub(super) distance: u32,
-    /// The index of the version of each page: 0 for the one in force.
+    /// The index of the nearest version on each page: 0 for the version in force.
     pub(super) at: [usize; 2],
-    /// How much later the second page was first seen with it than the first, in milliseconds.
+    /// How much later the second page was first seen with its version than the first page, in
+    /// milliseconds.
     pub(super) later: i64,
-    /// Whether both pages were seen without it before. Then the times say when they changed, and
-    /// not only when they were found.
+    /// Whether both pages were visited earlier without their nearest version. If so, the times are
+    /// times of changes, and not only the times when the pages were found.
     pub(super) is_change: bool,
 }
 
 impl Nearest {
-    /// Compares the version in force on each page with all versions of the other. Among equally
-    /// near pairs those in force win, and then the latest.
+    /// Compares the version in force on each page with all versions of the other page. Among
+    /// equally near pairs, versions in force win, and then the latest versions.
     pub(super) fn of(pages: [&InForceVersions; 2]) -> Option<Nearest> {
         let [first, second] = pages;
         let (a, b) = (first.versions.as_slice(), second.versions.as_slice());
         let of_first =
-            // Version 0 is in force. One of the two versions of a pair always is: two earlier ones
-            // are no evidence.
+            // Version 0 is in force. At least one of the two versions of a pair is in force: two
+            // earlier versions are no evidence.
             a.iter().enumerate().map(|(at, version)| ([at, 0], [Some(version), b.first()]));
         let of_second =
             b.iter().enumerate().map(|(at, version)| ([0, at], [a.first(), Some(version)]));
@@ -44,8 +45,8 @@ impl Nearest {
             distance: distance(&versions),
             at,
             later: other.since.0.saturating_sub(one.since.0),
-            // Seen without this version before: the page changed to it, and was not only found with
-            // it.
+            // If a page was seen earlier without this version, the page changed to the version, and
+            // was not only found with it.
             is_change: one.since > first.first && other.since > second.first,
         })
     }
