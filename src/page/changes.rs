@@ -1,4 +1,4 @@
-//! How a page changes, summed up from its visits.
+//! The change statistics of a page, computed from its visits.
 
 use super::compare::VisitChange;
 use crate::recrawl::{Change, Comparison, Recent, Summary, mean_step};
@@ -7,42 +7,44 @@ use crate::time::Time;
 /// The number of comparisons at which all counts and sums are halved.
 const HALVED_AT: u32 = 128;
 /// The number of classes of interval lengths, which are powers of four: up to 70 minutes, up to 4.7
-/// hours and so on; the last one begins at 199 days.
+/// hours and so on; the last class begins at 199 days.
 pub(crate) const LENGTHS: usize = 8;
 /// An interval has at least 2^20 units of its length class, except in the shortest class.
 const UNITS_LOG2: u32 = 20;
-/// The longest interval between two visits, in milliseconds.
+/// The maximum interval between two visits, in milliseconds.
 const INTERVAL_MAX: u64 = Time::MAX.0.abs_diff(Time::MIN.0);
 /// The stored distance of a last change whose distance is unknown, and of a change that never
 /// happened.
 const UNKNOWN: u8 = u8::MAX - 1;
 const NEVER: u8 = u8::MAX;
-/// A modification time this near to the visit's, in milliseconds, is a clock and not the time of a
-/// change.
+/// A modification time that is at most this many milliseconds before the visit is ignored: it is
+/// the current time of the server's clock, and not the time of a change.
 const CLOCK_MS: i64 = 2_000;
 
 const MS_PER_DAY: f64 = 86_400_000.0;
 
-/// The change statistics of a page, from comparisons of each visit with the visit before it.
+/// The change statistics of a page, from comparisons of each visit with the previous visit.
 ///
-/// [`of`](Self::of) computes them from a history; it defines what counts as a change and what as a
-/// return to an earlier version.
+/// [`of`](Self::of) computes the statistics from a history, and defines changes and returns to an
+/// earlier version.
 ///
-/// The statistics are sums of less than 100 bytes. They hold the total time of unchanged intervals.
-/// For intervals with a change they hold the count by length (powers of four) and the mean length,
-/// which is exact where all are equal. At 128 comparisons all sums are halved, so the last 64 to
-/// 127 comparisons count, and a page that begins to behave differently is recognized.
+/// The statistics are sums of less than 100 bytes. The statistics include the total time of
+/// unchanged intervals. For intervals with a change, the statistics include the count by length
+/// (powers of four) and the mean length, which is exact if all lengths are equal. At 128
+/// comparisons all sums are halved, so the last 64 to 127 comparisons count, and a page that begins
+/// to behave differently is recognized.
 ///
 /// All sums are integers, so equal histories have equal sums in any order of arrival. The intervals
 /// with a change add up to at most 2,229 years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changes {
     pub(crate) unchanged_ms: u64,
-    /// For changes of known time: the time from the change to the visit that found it, and the
-    /// length of the interval between the two visits.
+    /// For changes of known time, the sum of the times from the change to the visit that found it.
+    /// `dated_ms` is the sum of the intervals between the two visits.
     pub(crate) quiet_ms: u64,
     pub(crate) dated_ms: u64,
-    /// Whether each of the last 64 comparisons found a change or a return, the last one lowest.
+    /// Whether each of the last 64 comparisons found a change or a return; the last comparison is
+    /// the lowest bit.
     pub(crate) bits: u64,
     pub(crate) last_time: Time,
     /// For each length class, the sum of the intervals with a change of unknown time or a return,
@@ -57,7 +59,7 @@ pub struct Changes {
 
 const _: () = assert!(size_of::<Changes>() < 100, "a head is cloned for each observation");
 
-/// When a page was last found changed, or back at an earlier version.
+/// The last change of a page, or its last return to an earlier version.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -75,20 +77,20 @@ const _: () = assert!(size_of::<Changes>() < 100, "a head is cloned for each obs
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastChange {
-    /// The time of the change if that is known, or else of the visit that found it, in milliseconds
+    /// The time of the change if known, or else of the visit that found the change, in milliseconds
     /// since 1970.
     pub time: Time,
-    /// The Hamming distance to the version before, if it is known.
+    /// The Hamming distance to the version before, if known.
     pub distance: Option<u32>,
 }
 
-/// A comparison of two visits, as it is counted.
+/// A comparison of two visits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comparing {
-    /// When the two visits were: one after the other.
+    /// The times of the two visits, in order.
     pub(super) times: (i64, i64),
     pub(super) found: VisitChange,
-    /// When the page was last modified, according to the later visit.
+    /// The time when the page was last modified, as the later visit reported.
     pub(super) modified: Option<i64>,
 }
 
@@ -111,11 +113,12 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// The weight of a return relative to a change. A page that flips between versions is stale in
-    /// between, but has no new content.
+    /// The weight of a return relative to a change. A page that flips between versions is stale
+    /// after each change until the next visit, but has no new content.
     pub const RETURN_SHARE: f64 = 0.5;
 
-    /// The number of comparisons that count: unchanged ones, changes and returns; at most 127.
+    /// The number of comparisons that count: comparisons without a change, with a change, or with a
+    /// return; at most 127.
     pub fn comparisons(&self) -> u32 {
         u32::from(self.unchanged) + self.changes() + self.returns()
     }
@@ -130,23 +133,24 @@ impl Changes {
         sum(&self.returned)
     }
 
-    /// The number of changes of known time: the server reported when the page was last modified.
+    /// The number of changes of known time: changes for which the server reported a modification
+    /// time.
     pub fn dated(&self) -> u32 {
         u32::from(self.dated)
     }
 
-    /// The total length of the intervals in which the page was unchanged, in milliseconds.
+    /// The total length of the intervals without a change, in milliseconds.
     pub fn unchanged_ms(&self) -> u64 {
         self.unchanged_ms
     }
 
-    /// The last change or return; `None` if there was none.
+    /// The last change or return; `None` without changes and returns.
     pub fn last_change(&self) -> Option<LastChange> {
         let distance = (self.last_bits < UNKNOWN).then_some(u32::from(self.last_bits));
         (self.last_bits != NEVER).then_some(LastChange { time: self.last_time, distance })
     }
 
-    /// The most recent comparisons in their order, for policies that depend on the order. `first`
+    /// The most recent comparisons in order of time, for policies that depend on the order. `first`
     /// and `last` are the first and last visit of the page. A return counts as a change.
     ///
     /// ```
@@ -163,15 +167,17 @@ impl Changes {
         Recent::of(self.bits, self.comparisons().min(u64::BITS), quiet)
     }
 
-    /// Whether each of the last 64 comparisons found a change or a return, the last one lowest.
+    /// Whether each of the last 64 comparisons found a change or a return; the last comparison is
+    /// the lowest bit.
     pub(crate) fn recent_bits(&self) -> u64 {
         self.bits
     }
 
-    /// The comparisons as evidence about the rate of changes, each with its weight.
+    /// The comparisons as evidence about the rate of changes. Each comparison has a weight.
     ///
-    /// Several intervals appear as one interval of their mean length, weighted by their number. A
-    /// return weighs `return_share` of a change; see [`RETURN_SHARE`](Self::RETURN_SHARE).
+    /// Several intervals appear as one interval of their mean length, and its weight is their
+    /// number. A return has `return_share` of the weight of a change; see
+    /// [`RETURN_SHARE`](Self::RETURN_SHARE).
     ///
     /// ```
     /// use simkeep::Changes;
@@ -199,7 +205,7 @@ impl Changes {
         unchanged.into_iter().chain(dated).chain(undated)
     }
 
-    /// The sums for a policy.
+    /// The sums of the statistics, as input of a policy.
     pub(crate) fn summary(&self) -> Summary {
         let of_length = |length| {
             let (changed, returned) = self.undated(length);
@@ -220,13 +226,14 @@ impl Changes {
         (self.changed[length].into(), self.returned[length].into())
     }
 
-    /// The sum of these intervals, in milliseconds.
+    /// The sum of the intervals with a change of unknown time or a return, in one length class, in
+    /// milliseconds.
     #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
     fn undated_ms(&self, length: usize) -> u64 {
         u64::from(self.sums[length]) << unit_log2(length)
     }
 
-    /// Whether a history can have these sums. Stored bytes may be damaged.
+    /// Whether a history can have these statistics. Stored bytes may be damaged.
     pub(crate) fn is_possible(&self) -> bool {
         let counts =
             [self.unchanged, self.dated].into_iter().chain(self.changed).chain(self.returned);
@@ -280,7 +287,7 @@ impl Changes {
         }
     }
 
-    /// Adds an interval to its length class. Returns one of the counts of that class.
+    /// Adds an interval to its length class. Returns the count that `of` selects in this class.
     #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
     fn add(&mut self, interval: u64, of: fn(&mut Changes) -> &mut [u8; LENGTHS]) -> &mut u8 {
         let length = length_of(interval);
@@ -295,9 +302,9 @@ impl Changes {
         self.last_bits = distance.and_then(|bits| u8::try_from(bits).ok()).unwrap_or(UNKNOWN);
     }
 
-    /// Halves all counts, and the sums so that the means stay. The remainder of an odd count is
-    /// carried to the next count, and at last to the unchanged ones. So exactly half remain, and a
-    /// single change is forgotten.
+    /// Halves all counts, and halves the sums so that the means stay. The remainder of an odd count
+    /// is carried to the next count, and at the end to the count of unchanged intervals. So exactly
+    /// half of the comparisons remain, and a single change is forgotten.
     fn halve(&mut self) {
         let mut over = 0;
         let mut half = |count: &mut u8| {
@@ -327,8 +334,8 @@ impl Comparing {
         self.times.0.abs_diff(self.times.1).min(INTERVAL_MAX)
     }
 
-    /// The time of the change, if known: it lies between the visits. A modification time from two
-    /// seconds (`CLOCK_MS`) before the later visit on is ignored: servers report the current time for
+    /// The time of the change, if known; it lies between the visits. Ignores a modification time
+    /// two seconds (`CLOCK_MS`) or less before the later visit: servers report the current time for
     /// pages generated on each request.
     fn dated(&self) -> Option<i64> {
         let (before, now) = self.times;
@@ -342,8 +349,9 @@ fn length_of(interval: u64) -> usize {
     (octaves as usize / 2).min(LENGTHS - 1)
 }
 
-/// The unit of intervals of a length class, in milliseconds, as a power of two: fine enough that
-/// the sum of 128 intervals is exact to a millionth, and coarse enough that the sum fits.
+/// The unit of intervals of a length class, in milliseconds, as a power of two. The unit is fine
+/// enough that the sum of 128 intervals is exact to a millionth, and coarse enough that the sum
+/// fits.
 fn unit_log2(length: usize) -> usize {
     2 * length
 }
@@ -367,7 +375,7 @@ fn days(sum_ms: u64, count: u32) -> f64 {
     sum_ms as f64 / f64::from(count) / MS_PER_DAY
 }
 
-/// One comparison for the mean of `count` intervals, with its weight; `None` for no interval.
+/// One comparison for the mean of `count` intervals, with its weight; `None` without intervals.
 #[expect(clippy::expect_used, reason = "a mean of intervals is at least the shortest of them")]
 fn mean(sum_ms: u64, count: u32, change: Change, times: f64) -> Option<(Comparison, f64)> {
     if count == 0 {

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A set of classes of pages, optionally with the pages that have no class. For example: what a
-/// user may see.
+/// A set of classes of pages, optionally with the pages that have no class. For example, the
+/// classes that a user may see.
 ///
-/// A page has the class that was [set](crate::Observation::class) last. The number means nothing to
-/// the store. A page whose class was never set has none; 0 is an ordinary class.
+/// The class of a page is the class that was [set](crate::Observation::class) last. The store does
+/// not interpret the number. A page whose class was never set has no class; 0 is an ordinary class.
 ///
 /// ```
 /// use simkeep::Classes;
@@ -19,15 +19,15 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Classes {
-    /// Sorted, without duplicates.
+    /// The class numbers, sorted, without duplicates.
     classes: Vec<u32>,
     unclassed: bool,
 }
 
 impl Classes {
-    /// Creates a set of these classes, without the pages that have no class.
+    /// Creates a set of classes, without the pages that have no class.
     ///
-    /// It takes four bytes for each class. A lookup is a binary search.
+    /// The set takes four bytes for each class. A lookup is a binary search.
     pub fn of(classes: impl IntoIterator<Item = u32>) -> Classes {
         let mut classes: Vec<u32> = classes.into_iter().collect();
         classes.sort_unstable();
@@ -35,20 +35,21 @@ impl Classes {
         Classes { classes, unclassed: false }
     }
 
-    /// Adds the pages that have no class.
+    /// Adds the pages without a class.
     #[must_use]
     pub fn and_unclassed(mut self) -> Classes {
         self.unclassed = true;
         self
     }
 
-    /// Whether the set contains this class, or with `None` the pages without a class.
+    /// Whether the set contains a class; with `None`, whether it contains the pages without a
+    /// class.
     pub fn have(&self, class: Option<u32>) -> bool {
         class.map_or(self.unclassed, |class| self.classes.binary_search(&class).is_ok())
     }
 }
 
-/// Class numbers and `none`, separated by commas.
+/// Formats class numbers and `none`, separated by commas.
 impl fmt::Display for Classes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut comma = "";

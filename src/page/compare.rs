@@ -1,4 +1,4 @@
-//! Comparison of a visit with the one before it, and of a content with the last versions of its
+//! Comparison of a visit with the previous visit, and of a content with the last versions of its
 //! page.
 
 use super::epoch::{known, tells_change};
@@ -12,16 +12,17 @@ use crate::time::Time;
 pub(super) enum VisitChange {
     /// The page is unchanged, or has a minor change.
     Unchanged,
-    /// The page changed to a new version, by this many bits if known.
+    /// The page changed to a new version. The number of differing bits, if known.
     Changed(Option<u32>),
     /// The page changed back to one of its last versions, or is no longer gone.
     Returned(Option<u32>),
 }
 
-/// How a content matches a version of its page, in ascending order of closeness.
+/// The way in which a content matches a version of its page, in ascending order of closeness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Likeness {
-    /// At most a minor change away, in an epoch whose role is to detect changes.
+    /// The two contents differ by at most a minor change, in an epoch whose role is to detect
+    /// changes.
     Near,
     /// Equal fingerprints.
     Fingerprint,
@@ -30,12 +31,12 @@ pub(super) enum Likeness {
 }
 
 impl Head {
-    /// Compares a visit with this head, the state of its page before the visit. The visit must come
-    /// after all visits in the head. `also` are the restatements of the visit.
+    /// Compares a visit with the head of its page, which is the state before the visit. The visit
+    /// must come after all visits in the head. `also` are the restatements of the visit.
     ///
     /// Returns `None` if the comparison is no evidence either way. Does not check that time passed
-    /// between the visits. A distance counts up to the largest minor one of its epoch. Fingerprints
-    /// of epochs that do not detect changes are ignored.
+    /// between the visits. A distance counts as unchanged up to the greatest minor distance of its
+    /// epoch. Fingerprints of epochs that do not detect changes are ignored.
     pub(super) fn find(
         &self,
         visit: &Visit,
@@ -75,8 +76,9 @@ impl Head {
         Some(if back { VisitChange::Returned(bits) } else { VisitChange::Changed(bits) })
     }
 
-    /// The best match of a content among the earlier versions in the head, with the time when that
-    /// version was last seen. Of several equal matches it is the version last seen.
+    /// The best match of a content among the earlier versions in the head, with the time when the
+    /// matching version was last seen. If several versions match equally well, the version last
+    /// seen counts.
     pub(super) fn most_like(&self, seen: &SeenContent<'_>) -> Option<(Likeness, Time)> {
         let mut most = None;
         for version in self.earlier() {
@@ -91,7 +93,7 @@ impl Head {
         most
     }
 
-    /// The versions in the head except the one in force.
+    /// The versions in the head except the version in force.
     fn earlier(&self) -> impl Iterator<Item = &LastSeen> {
         let in_force = self.contents.first().filter(|_| !self.gone());
         self.remembered().filter(move |v| in_force.is_none_or(|last| !v.is_with(last)))
@@ -106,15 +108,15 @@ pub(super) struct SeenContent<'a> {
 }
 
 impl<'a> SeenContent<'a> {
-    /// Its fingerprints that count, of epochs that detect changes.
+    /// The valid fingerprints of the content in epochs that detect changes.
     pub(super) fn deciding(&self) -> impl Iterator<Item = &'a Content> {
         let all = fingerprints(self.content, self.also);
         all.filter(|content| tells_change(self.epochs, content.epoch))
     }
 
     /// Whether the contents differ although there is no distance. Redirects differ unless their
-    /// digests are equal. Otherwise neither has a fingerprint, in one and the same epoch, and their
-    /// digests differ.
+    /// digests are equal. Other contents differ if they have no fingerprint in the same epoch, and
+    /// have different digests.
     fn is_other_without(&self, other: &Content) -> bool {
         if self.content.is_redirect() || other.is_redirect() {
             return !have_digest(self.content, other);
@@ -126,7 +128,8 @@ impl<'a> SeenContent<'a> {
         differ && self.deciding().any(without)
     }
 
-    /// How this content matches another one, if it is at most a minor change away.
+    /// How this content matches another content; `None` if the two differ by more than a minor
+    /// change.
     fn likeness(&self, other: &Content) -> Option<Likeness> {
         if have_digest(other, self.content) {
             return Some(Likeness::Digest);

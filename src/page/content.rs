@@ -7,16 +7,16 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Epoch;
 
-/// A 128-bit identifier of exact content, such as the first half of the SHA-256 of a payload.
+/// A 128-bit identifier of exact content, for example the first half of the SHA-256 of a payload.
 ///
-/// The crawler decides what it hashes. It should hash the same thing throughout a store, because
-/// equal digests count as equal content.
+/// The crawler decides which bytes to hash. The crawler should hash the same kind of bytes
+/// throughout a store, because equal digests count as equal content.
 ///
-/// The command-line tool takes the first 128 bits of a SHA-1. It hashes the payload that a server
-/// sent, as web archives do for `WARC-Payload-Digest`: without transfer encoding, but still
-/// compressed if the server compressed it. For other input it hashes the file, or the text in the
-/// line of JSON. It never hashes the visible text: pages that differ in their markup alone have
-/// different digests.
+/// The command-line tool uses the first 128 bits of a SHA-1 as the digest. The tool hashes the
+/// payload that a server sent, as web archives do for `WARC-Payload-Digest`: without transfer
+/// encoding, but still compressed if the server compressed it. For other input the tool hashes the
+/// file, or the text in the line of JSON. The tool never hashes the visible text, so pages that
+/// differ in their markup alone have different digests.
 ///
 /// ```
 /// use simkeep::{Digest, Observation, Time};
@@ -25,20 +25,21 @@ use super::Epoch;
 /// assert_eq!(seen.visit.seen.digest(), Some(Digest(sha1)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-// Aligned, so that copying an optional digest moves whole words: visits are copied often.
+// Aligned, so that copying an optional digest moves whole words. Visits are copied often.
 #[repr(align(8))]
 pub struct Digest(pub [u8; 16]);
 
 impl Digest {
-    /// The first bytes of the digest of a redirect. Other digests begin with them once in 2^64.
+    /// The first bytes of the digest of a redirect. Another digest begins with these bytes once in
+    /// 2^64 times.
     const REDIRECT: [u8; 8] = *b"redirect";
 
     /// Returns the digest of a redirect from a page to a target, which may be relative to the page.
     ///
-    /// Its first 8 bytes mark a redirect. The others are a hash of both URLs, so the digest changes
-    /// only when the target changes, and no other page has it. The target is parsed as browsers do
-    /// (WHATWG URL, "basic URL parser"), without its fragment. A target that cannot be parsed is
-    /// hashed as it is.
+    /// The first 8 bytes of the digest mark a redirect. The other 8 bytes are a hash of both URLs,
+    /// so the digest changes only when the target changes, and no other page has the same digest.
+    /// The target is parsed as browsers do (WHATWG URL, "basic URL parser"), without its fragment.
+    /// A target that cannot be parsed is hashed as it is.
     ///
     /// ```
     /// use simkeep::Digest;
@@ -61,7 +62,7 @@ impl Digest {
             }
             Err(_) => target.to_owned(),
         };
-        // No URL of a page has a line end in it.
+        // The URL of a page contains no line end.
         let hash = xxh3_64(format!("{page}\n{target}").as_bytes());
         let mut bytes = [0; 16];
         let (mark, rest) = bytes.split_at_mut(Self::REDIRECT.len());
@@ -70,7 +71,7 @@ impl Digest {
         Digest(bytes)
     }
 
-    /// Whether [`Digest::redirect`] returned this digest.
+    /// Whether the digest was returned by [`Digest::redirect`].
     pub fn is_redirect(&self) -> bool {
         self.0.starts_with(&Self::REDIRECT)
     }
@@ -89,7 +90,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The content of a page, as one visit saw it.
+/// The content of a page, as seen by one visit.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -106,25 +107,28 @@ impl fmt::Debug for Digest {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
-    /// The fingerprint; `None` for content without one, such as a text that is too short. A page
-    /// with such content has a history, and verdicts by digest; no search finds it.
+    /// The fingerprint; `None` for content without a fingerprint, for example a text that is too
+    /// short. A page with such content has a history, and verdicts by digest, but no search finds
+    /// the page.
     pub fingerprint: Option<u64>,
     /// The digest of the exact content, if the crawler provides one. The command-line tool hashes
     /// the bytes of the content, not its visible text.
     pub digest: Option<Digest>,
-    /// The epoch that made the fingerprint, or that makes none of this content.
+    /// The epoch of the fingerprint. For content without a fingerprint, the epoch that produces
+    /// none.
     pub epoch: Epoch,
 }
 
 impl Content {
-    /// Creates the content of a redirect: no fingerprint, and the [digest](Digest::redirect) that
-    /// names the target. A redirect belongs to no epoch, because no text was fingerprinted; its
-    /// epoch number is 0.
+    /// Creates the content of a redirect: no fingerprint, and the [digest](Digest::redirect) of the
+    /// redirect. A redirect belongs to no epoch, because no text was fingerprinted; its epoch
+    /// number is 0.
     pub fn redirect(digest: Digest) -> Content {
         Content { fingerprint: None, digest: Some(digest), epoch: Epoch::NONE }
     }
 
-    /// Whether the page redirected. A redirect is never a copy or near-duplicate of another page.
+    /// Whether the content is a redirect. A redirect is never a copy or near-duplicate of another
+    /// page.
     ///
     /// ```
     /// use simkeep::{Observation, Time};
@@ -136,14 +140,14 @@ impl Content {
         self.fingerprint.is_none() && self.digest.is_some_and(|digest| digest.is_redirect())
     }
 
-    /// The epoch that made the fingerprint, or that makes none of this content; `None` for a
-    /// redirect, which belongs to no epoch.
+    /// The epoch of the fingerprint. For content without a fingerprint, the epoch that produces
+    /// none; `None` for a redirect, which belongs to no epoch.
     pub fn made_in(&self) -> Option<Epoch> {
         let of_none = self.epoch == Epoch::NONE && self.is_redirect();
         (!of_none).then_some(self.epoch)
     }
 
-    /// The compared bits of the fingerprint: all except those reserved for metadata.
+    /// The compared bits of the fingerprint, without the bits reserved for metadata.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};

@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 use super::{Content, Digest, Epoch, Property, PropertyEntry, Seen, Visit, Weight};
 use crate::time::Time;
 
-/// Restated content: the fingerprint that another epoch makes of content seen by an earlier visit,
-/// or that it makes none.
+/// Restated content: the fingerprint in another epoch for content seen by an earlier visit. A
+/// restatement can also record that the content has no fingerprint in the epoch.
 ///
-/// It is neither a visit nor a change of the page. It replaces the visit's own fingerprint, unless
-/// that belongs to a newer epoch.
+/// A restatement is neither a visit nor a change of the page. A restatement replaces the visit's
+/// own fingerprint, unless the visit's fingerprint belongs to a newer epoch.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Restatement, Role, Store, Time};
@@ -28,19 +28,20 @@ use crate::time::Time;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Restated {
-    /// When the visit saw the content.
+    /// The time when the visit saw the content.
     pub time: Time,
-    /// The fingerprint; `None` if the epoch makes none of this content, such as of a text that is
-    /// too short.
+    /// The fingerprint; `None` if the epoch produces no fingerprint for the content, for example
+    /// for a text that is too short.
     pub fingerprint: Option<u64>,
-    /// The digest of the content, if the page had several contents at that time.
+    /// The digest of the content, if the page had several contents at the time of the visit.
     pub digest: Option<Digest>,
-    /// The epoch that made the fingerprint, or that makes none of this content.
+    /// The epoch of the fingerprint. For content without a fingerprint, the epoch that produces
+    /// none.
     pub epoch: Epoch,
 }
 
 impl Restated {
-    /// The content, with this fingerprint.
+    /// The content, with the restated fingerprint.
     pub fn content(&self) -> Content {
         let Restated { fingerprint, digest, epoch, .. } = *self;
         Content { fingerprint, digest, epoch }
@@ -50,8 +51,8 @@ impl Restated {
 /// One entry of a page's history.
 ///
 /// Entries are ordered by time, then by digest. Restatements come after all visits of their time
-/// and digest, in order of epochs. Properties come last of their time. Visits are ordered as
-/// [`Visit`] says.
+/// and digest, in order of epochs. Properties come last among the entries of their time. [`Visit`]
+/// documents the order of visits.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -72,7 +73,7 @@ pub enum Entry {
     Visit(Visit),
     /// A restatement of a visit.
     Restated(Restated),
-    /// A property that was given.
+    /// A property that was set.
     Property(PropertyEntry),
 }
 
@@ -86,7 +87,7 @@ impl Entry {
         }
     }
 
-    /// The visit, if it is one.
+    /// The visit, if the entry is a visit.
     pub fn visit(&self) -> Option<&Visit> {
         match self {
             Entry::Visit(visit) => Some(visit),
@@ -94,17 +95,17 @@ impl Entry {
         }
     }
 
-    /// Whether it is a visit.
+    /// Whether the entry is a visit.
     pub fn is_visit(&self) -> bool {
         matches!(self, Entry::Visit(_))
     }
 
-    /// Whether it is a restatement.
+    /// Whether the entry is a restatement.
     pub fn is_restated(&self) -> bool {
         matches!(self, Entry::Restated(_))
     }
 
-    /// What was given, if it is that.
+    /// The property entry, if the entry sets a property.
     pub fn property(&self) -> Option<&PropertyEntry> {
         match self {
             Entry::Property(given) => Some(given),
@@ -112,7 +113,7 @@ impl Entry {
         }
     }
 
-    /// The weight, if it is one.
+    /// The weight, if the entry sets a weight.
     pub fn weight(&self) -> Option<Weight> {
         match self.property()?.property {
             Property::Weight(weight) => Some(weight),
@@ -120,7 +121,7 @@ impl Entry {
         }
     }
 
-    /// The class, if it is one.
+    /// The class, if the entry sets a class.
     pub fn class(&self) -> Option<u32> {
         match self.property()?.property {
             Property::Class(class) => Some(class),
@@ -128,7 +129,7 @@ impl Entry {
         }
     }
 
-    /// The content that a visit saw, or that was restated.
+    /// The content of the entry, seen by a visit or restated.
     pub fn content(&self) -> Option<Content> {
         match self {
             Entry::Visit(visit) => visit.seen.content().copied(),
@@ -146,8 +147,8 @@ impl Entry {
         }
     }
 
-    /// The epoch of its content. `None` for a redirect, which belongs to no epoch, and for an entry
-    /// without content.
+    /// The epoch of the entry's content. `None` for a redirect, which belongs to no epoch, and for
+    /// an entry without content.
     ///
     /// ```
     /// use simkeep::{Entry, Epoch, Observation, Time};
@@ -165,7 +166,7 @@ impl Entry {
         }
     }
 
-    /// The epoch of the entry, mutable; `None` if [`epoch`](Self::epoch) is.
+    /// The epoch of the entry, mutable; `None` if [`epoch`](Self::epoch) returns `None`.
     pub(crate) fn epoch_mut(&mut self) -> Option<&mut Epoch> {
         self.epoch()?;
         match self {
@@ -224,9 +225,9 @@ impl From<Restated> for Entry {
     }
 }
 
-/// Chooses, by digest, the content to restate among the contents that a page had at one time. With
-/// a digest, it is the content with this digest. Without, it is the content that has none, or else
-/// the last one.
+/// Chooses, by digest, the content to restate among the contents that a page had at one time. If a
+/// digest is given, chooses the content with the digest. Without a digest, chooses the content that
+/// has none, or else the last content.
 #[expect(clippy::option_option, reason = "no content and none with a digest are two things")]
 pub(crate) fn restated_digest(
     wanted: Option<Digest>,

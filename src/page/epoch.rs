@@ -1,17 +1,19 @@
-//! Epochs: which fingerprints are comparable, and their roles.
+//! Epochs, which separate fingerprints that are not comparable, and their roles.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::fingerprint::Bands;
 
-/// The number of an epoch: one extractor, one recipe, one table of document frequencies.
+/// The number of an epoch. All fingerprints of an epoch come from one extractor, one recipe and one
+/// table of document frequencies.
 ///
 /// Fingerprints of different epochs are never compared. A store assigns a number to each epoch's
 /// name.
 ///
-/// The low 24 bits count the epochs of a store from 0. The upper 8 bits say how many leading bits
-/// of its fingerprints are reserved for metadata. Reserved bits are not part of a distance.
+/// The low 24 bits count the epochs of a store from 0. The upper 8 bits are the number of leading
+/// bits that the epoch's fingerprints reserve for metadata. Reserved bits are not part of a
+/// distance.
 ///
 /// ```
 /// # use simkeep::{Epoch, Options, Store};
@@ -28,32 +30,33 @@ use crate::fingerprint::Bands;
 pub struct Epoch(pub(crate) u32);
 
 impl Epoch {
-    /// The bits of the number that count the epochs.
+    /// The number of low bits that count the epochs.
     const COUNT_BITS: u32 = 24;
 
-    /// The epoch number stored with redirects, which belong to no epoch. It is 0, also the number
-    /// of an epoch.
+    /// The epoch number stored with redirects, which belong to no epoch. The number is 0, which is
+    /// also the number of an epoch.
     pub(crate) const NONE: Epoch = Epoch(0);
 
-    /// An epoch with this count and this many reserved bits; `None` if either is too large.
+    /// Creates an epoch from its count and its number of reserved bits; `None` if either is too
+    /// large.
     pub(crate) fn new(count: usize, reserved: u32) -> Option<Epoch> {
         let count = u32::try_from(count).ok().filter(|count| *count < 1 << Self::COUNT_BITS)?;
         (reserved <= 64).then_some(Epoch(count | reserved << Self::COUNT_BITS))
     }
 
-    /// Whether a store can have issued this number.
+    /// Whether a store can have issued the number.
     pub(crate) fn is_possible(self) -> bool {
         Epoch::new(self.count() as usize, self.0 >> Self::COUNT_BITS).is_some()
     }
 
     /// Creates an epoch from a number that a store assigned, for callers that keep the number
-    /// elsewhere. Calls of a store that never assigned it fail with
+    /// elsewhere. A store that never assigned the number rejects the epoch with
     /// [`Error::UnknownEpoch`](crate::Error::UnknownEpoch).
     pub const fn from_number(number: u32) -> Epoch {
         Epoch(number)
     }
 
-    /// The number, to be kept elsewhere.
+    /// The number, for callers that keep it elsewhere.
     ///
     /// ```
     /// use simkeep::Epoch;
@@ -63,7 +66,7 @@ impl Epoch {
         self.0
     }
 
-    /// The number of older epochs of the store.
+    /// The number of older epochs in the store.
     ///
     /// ```
     /// assert_eq!(simkeep::Epoch::from_number(3).count(), 3);
@@ -78,12 +81,12 @@ impl Epoch {
     /// assert_eq!(simkeep::Epoch::from_number(3).mask(), u64::MAX);
     /// ```
     pub fn mask(self) -> u64 {
-        // All 64 may be reserved; then no bit is compared.
+        // All 64 bits may be reserved; in this case no bit is compared.
         u64::MAX.checked_shr(self.0 >> Self::COUNT_BITS).unwrap_or(0)
     }
 }
 
-/// The purpose of an epoch's fingerprints. It is set when the epoch begins, and never changes.
+/// The purpose of an epoch's fingerprints, which is set when the epoch begins and never changes.
 ///
 /// ```
 /// # use simkeep::{Options, Role, Store};
@@ -99,20 +102,20 @@ impl Epoch {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// They detect changes of a page: verdicts and their distances use them.
+    /// The fingerprints detect changes of a page: verdicts and their distances use them.
     Change,
-    /// They find near-duplicates: searches, copies and pairs use them.
+    /// The fingerprints find near-duplicates: searches, copies and pairs use them.
     Near,
-    /// Both.
+    /// The fingerprints detect changes and find near-duplicates.
     #[default]
     Both,
 }
 
 impl Role {
-    /// Tests a role for each of the two uses.
+    /// Tests of a role, one for each of the two uses of fingerprints.
     pub(crate) const USES: [fn(Role) -> bool; 2] = [Role::tells_change, Role::finds_near];
 
-    /// Whether verdicts and their distances use fingerprints of such an epoch.
+    /// Whether verdicts and their distances use fingerprints of an epoch with this role.
     ///
     /// ```
     /// use simkeep::Role;
@@ -122,7 +125,7 @@ impl Role {
         matches!(self, Role::Change | Role::Both)
     }
 
-    /// Whether searches for near-duplicates and copies use fingerprints of such an epoch.
+    /// Whether searches for near-duplicates and copies use fingerprints of an epoch with this role.
     ///
     /// ```
     /// use simkeep::Role;
@@ -132,7 +135,7 @@ impl Role {
         matches!(self, Role::Near | Role::Both)
     }
 
-    /// Its name.
+    /// The name of the role.
     const fn name(self) -> &'static str {
         match self {
             Role::Change => "change",
@@ -143,7 +146,7 @@ impl Role {
 }
 
 impl fmt::Display for Role {
-    /// `change`, `near` or `both`.
+    /// Formats the role as `change`, `near` or `both`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -152,7 +155,7 @@ impl fmt::Display for Role {
 impl FromStr for Role {
     type Err = RoleError;
 
-    /// Reads `change`, `near` or `both`.
+    /// Parses `change`, `near` or `both`.
     fn from_str(text: &str) -> Result<Role, RoleError> {
         let roles = [Role::Change, Role::Near, Role::Both];
         roles.into_iter().find(|role| role.name() == text).ok_or(RoleError(()))
@@ -192,33 +195,33 @@ impl std::error::Error for RoleError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EpochInfo {
-    /// Its number.
+    /// The number of the epoch.
     pub epoch: Epoch,
-    /// Its name, unique in the store.
+    /// The name of the epoch, unique in the store.
     pub name: String,
-    /// The number of visits in the store when it began.
+    /// The number of visits in the store when the epoch began.
     pub begun: u64,
-    /// What its fingerprints are for.
+    /// The purpose of the epoch's fingerprints.
     pub role: Role,
     /// The distances of minor and of moderate changes.
     pub bands: Bands,
-    /// Whether it has [ended](crate::Store::end_epoch): nothing is observed or searched in it any
-    /// more.
+    /// Whether the epoch has [ended](crate::Store::end_epoch). After its end, nothing is observed
+    /// or searched in the epoch.
     pub ended: bool,
 }
 
-/// The description of an epoch, among those of a store in order of number.
+/// Looks up the description of an epoch. `epochs` are all epochs of a store in order of number.
 pub(crate) fn known(epochs: &[EpochInfo], epoch: Epoch) -> Option<&EpochInfo> {
     let info = epochs.get(epoch.count() as usize);
     info.filter(|info| info.epoch == epoch)
 }
 
-/// The newest epoch that has not ended, among those with such a role.
+/// The newest epoch that has not ended, among epochs with a role that `is_for` accepts.
 pub(crate) fn in_use(epochs: &[EpochInfo], is_for: fn(Role) -> bool) -> Option<&EpochInfo> {
     epochs.iter().rev().find(|info| !info.ended && is_for(info.role))
 }
 
-/// Whether verdicts use fingerprints of this epoch. They do not if the catalog does not list it.
+/// Whether verdicts use fingerprints of the epoch; `false` for an epoch that is not in `epochs`.
 pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
     known(epochs, epoch).is_some_and(|info| info.role.tells_change())
 }
@@ -226,9 +229,9 @@ pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
 /// The options of an epoch, set when it begins: the role of its fingerprints, and the distances of
 /// minor and of moderate changes.
 ///
-/// A [`Role`] converts to options. The bands then come from the recipe's
-/// [calibration](crate::fingerprint::Recipe::bands), or are [`Bands::EXTERNAL`] for fingerprints
-/// that are made elsewhere.
+/// A [`Role`] converts to options. With these options the bands come from the recipe's
+/// [calibration](crate::fingerprint::Recipe::bands). For fingerprints that are made elsewhere, the
+/// bands are [`Bands::EXTERNAL`].
 ///
 /// ```
 /// use simkeep::fingerprint::{Band, Bands};
@@ -246,9 +249,9 @@ pub(super) fn tells_change(epochs: &[EpochInfo], epoch: Epoch) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EpochOptions {
-    /// What its fingerprints are for.
+    /// The purpose of the epoch's fingerprints.
     pub role: Role,
-    /// Which distances are minor, and which moderate, if that is not left to the recipe.
+    /// The distances of minor and of moderate changes; `None` for the default bands.
     pub bands: Option<Bands>,
 }
 
@@ -268,7 +271,7 @@ impl From<Role> for EpochOptions {
 }
 
 impl EpochInfo {
-    /// Returns the options that it began with.
+    /// Returns the options with which the epoch began.
     pub fn options(&self) -> EpochOptions {
         EpochOptions { role: self.role, bands: Some(self.bands) }
     }

@@ -15,19 +15,20 @@ impl Changes {
     /// Takes time linear in the entries.
     ///
     /// - Each visit that did not fail is compared with the previous visit that did not fail. Visits
-    ///   at one time count as one. A restatement is not a visit, but its fingerprint is compared.
+    ///   at the same time count as one visit. A restatement is not a visit, but its fingerprint is
+    ///   compared.
     /// - Equal digests, a distance that is at most minor in its epoch, and a server's "not
     ///   modified" count as *unchanged*. The distance comes from the newest epoch that
-    ///   [detects changes](crate::Role) in which both have a fingerprint.
-    /// - A larger distance is a *change*. It is a *return* if one of the last versions is at most a
-    ///   minor change away or has the same digest. A page that is gone has changed; when it comes
-    ///   back, it has changed or returned.
-    /// - Without a distance, digests decide where neither content has a fingerprint, such as texts
-    ///   that are too short. Other pairs are no evidence: fingerprints of different epochs, and
-    ///   visits before any content.
+    ///   [detects changes](crate::Role) and has fingerprints of both contents.
+    /// - A larger distance is a *change*. The change is a *return* if one of the last versions is
+    ///   at most a minor change away or has the same digest. A page that is gone has changed. When
+    ///   the page comes back, it has changed or returned.
+    /// - Without a distance, digests decide for contents that both have no fingerprint in the same
+    ///   epoch, for example texts that are too short. Other pairs are no evidence: fingerprints of
+    ///   different epochs, and visits before any content.
     /// - A change has a date if the server reported a modification time after the previous visit
-    ///   and more than 2 s before this visit. A later time is ignored: pages generated on each
-    ///   request have it.
+    ///   and more than 2 s before the visit that found the change. A later modification time is
+    ///   ignored: pages generated on each request have such times.
     ///
     /// [`Snapshot::history`]: crate::Snapshot::history
     ///
@@ -61,7 +62,7 @@ pub(super) struct Fold {
     pub(super) changes: Changes,
 }
 
-/// Further fingerprints of the content that one visit saw.
+/// Fingerprints in other epochs of the content that one visit saw.
 type Also = SmallVec<[Content; 1]>;
 
 impl Fold {
@@ -82,7 +83,8 @@ impl Fold {
     }
 }
 
-/// Compares an entry with the page before it, if it is a visit that is evidence.
+/// Compares a visit with the state of the page before it; `None` if the entry is no visit or no
+/// evidence.
 fn compare(
     head: Option<&Head>,
     entry: &Entry,
@@ -103,30 +105,31 @@ fn compare(
     })
 }
 
-/// The restatements of a visit: those of its time and digest among the entries that follow, up to
-/// the first entry of another time or digest. Another visit of that time and digest may come
-/// between; it has the same restatements.
+/// The restatements of a visit. These restatements have the visit's time and digest, and are among
+/// the following entries, up to the first entry with another time or digest. Another visit with the
+/// same time and digest may come between, and has the same restatements.
 pub(crate) fn restated<'e>(
     visit: &Entry,
     following: &'e [Entry],
 ) -> impl Iterator<Item = Content> + use<'e> {
     let of_visit = of(visit);
-    // In order of arrival, properties set at other times may come between.
+    // In order of arrival, properties with other times may come between.
     let others = following.iter().filter(|other| other.property().is_none());
     let same = others.take_while(move |other| of(other) == of_visit);
     same.filter(|other| other.is_restated()).filter_map(Entry::content)
 }
 
-/// The time and digest that an entry refers to.
+/// The time and digest of an entry. For a restatement, they identify the visit.
 fn of(entry: &Entry) -> (Time, Option<Digest>) {
     (entry.time(), entry.digest())
 }
 
-/// A page and its change statistics, as far as they are known without reading its entries again.
+/// The head and the change statistics of a page, as far as known without reading the page's entries
+/// again.
 #[derive(Clone, Debug)]
 pub(crate) struct PageHistory {
     pub(crate) head: Option<Head>,
-    /// `None` after a late entry: the statistics must then be computed [again](Changes::of).
+    /// `None` after a late entry, because the statistics must be computed [again](Changes::of).
     pub(crate) changes: Option<Changes>,
 }
 
@@ -138,20 +141,21 @@ impl Default for PageHistory {
 }
 
 impl PageHistory {
-    /// The history of a page with exactly these entries, in order.
+    /// The history of a page with exactly these `entries`, in order.
     pub(crate) fn of(entries: &[Entry], epochs: &[EpochInfo]) -> PageHistory {
         let Fold { mut head, changes } = Fold::of(entries, epochs);
-        // A property may be older than the first visit; it counts from that visit on.
+        // A property may be older than the first visit; the property takes effect with the first
+        // visit.
         let given = entries.iter().filter(|entry| entry.property().is_some());
         given.for_each(|entry| Head::absorb_into(&mut head, *entry));
         PageHistory { head, changes: Some(changes) }
     }
 
     /// Adds entries in order of arrival. A visit is in order if it comes after all visits that did
-    /// not fail; a restatement, if it directly follows its visit.
+    /// not fail. A restatement is in order if it directly follows its visit.
     pub(crate) fn follow(&mut self, arrivals: &[Entry], epochs: &[EpochInfo]) {
         let PageHistory { head, changes } = self;
-        // The visit that was the first of its time, and was compared.
+        // The time and digest of the visit that was the first of its time and was compared.
         let mut opened = None;
         let mut rest = arrivals;
         while let [entry, following @ ..] = rest {
@@ -181,9 +185,9 @@ impl PageHistory {
         }
     }
 
-    /// The number of leading arrivals that can be [added](Self::follow) before later ones are
-    /// known: all before the last entry whose time or digest differs from the entry before it. No
-    /// later entry restates a visit among them.
+    /// The number of leading arrivals that can be [added](Self::follow) before later arrivals are
+    /// known. The leading arrivals end before the last entry whose time or digest differs from the
+    /// entry before it. No later entry restates a visit among the leading arrivals.
     pub(crate) fn settled<'e>(arrivals: impl Iterator<Item = &'e Entry>) -> usize {
         let (mut before, mut settled) = (None, 0);
         for (place, entry) in arrivals.enumerate().filter(|(_, entry)| entry.property().is_none()) {
@@ -214,7 +218,7 @@ impl InForceVisit {
         }
     }
 
-    /// The last visit that saw content, unless the page was gone after it.
+    /// The last visit that saw content; `None` if a later visit found the page gone.
     pub(crate) fn visit(self) -> Option<Visit> {
         self.saw.filter(|_| self.settled.is_some_and(|visit| visit.seen != Seen::Gone))
     }
@@ -231,8 +235,8 @@ fn version_among(entries: impl Iterator<Item = Entry>) -> Option<Visit> {
     found.visit()
 }
 
-/// Keeps the items of a page that are in force: those of the content in force, and its properties.
-/// Removes all items if no content is in force.
+/// Keeps only the items in force: the items of the content in force, and the page's properties in
+/// force. Removes all items if no content is in force.
 pub(crate) fn retain_in_force<T>(items: &mut Vec<T>, entry: impl Fn(&T) -> Entry) {
     let Some(visit) = version_among(items.iter().map(&entry)) else { return items.clear() };
     let given = items.iter().filter_map(|item| entry(item).property().copied());

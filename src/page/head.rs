@@ -1,8 +1,9 @@
 //! The fold of a page's visits into its current state.
 //!
-//! A [`Head`] is all that a verdict needs. It depends on the set of visits, not on the order in
-//! which they arrive: its counts are sums, its last visit is a maximum, and its contents are those
-//! last seen most recently. So a late visit can be absorbed without reading the history again.
+//! A [`Head`] contains all data that a verdict needs. The head depends on the set of visits, not on
+//! the order in which they arrive: its counts are sums, its last visit is a maximum, and its
+//! contents are the contents last seen. So a late visit can be absorbed without reading the history
+//! again.
 
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
@@ -15,53 +16,54 @@ use super::{
 };
 use crate::time::Time;
 
-/// The number of a page's last versions that the store remembers, to detect a return to one of
-/// them.
+/// The number of a page's last versions that the store remembers. A visit that sees one of these
+/// versions again is a return.
 ///
-/// A version is one content, in however many epochs it has a fingerprint. A restated fingerprint
-/// that corrects another one of its epoch takes the place of one version.
+/// A version is one content, whatever the number of epochs in which it has a fingerprint. A
+/// restated fingerprint that corrects another fingerprint of its epoch counts as one of these
+/// versions.
 pub const HISTORY_WINDOW: usize = 8;
 
-/// The most contents that the store remembers of a page, over all epochs.
+/// The maximum number of contents that the store remembers of a page, over all epochs.
 pub(crate) const CONTENTS_MAX: usize = 64;
 
-/// The content in force with its valid fingerprints: one for each epoch in which it has a
-/// fingerprint, or is known to have none.
+/// The content in force with its valid fingerprints: one entry for each epoch in which the content
+/// has a fingerprint, or is known to have none.
 pub(crate) type InForce = SmallVec<[Content; 1]>;
 
-/// A fingerprint of a version of the page, and when it was last seen.
+/// A fingerprint of a version of the page, and the time when the version was last seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LastSeen {
     pub(crate) content: Content,
     pub(crate) time: Time,
-    /// Whether it was restated.
+    /// Whether the fingerprint was restated.
     pub(crate) restated: bool,
 }
 
 impl LastSeen {
-    /// The order among fingerprints of one version: by epoch, and within an epoch restatements
-    /// last.
+    /// The rank of the fingerprint among the fingerprints of one version: ordered by epoch, and
+    /// within an epoch restatements last.
     fn rank(&self) -> (u32, bool, Option<u64>) {
         (self.content.epoch.count(), self.restated, self.content.fingerprint)
     }
 
-    /// The order of contents.
+    /// The sort key of contents.
     fn place(&self) -> (Time, Option<Digest>, (u32, bool, Option<u64>)) {
         (self.time, self.content.digest, self.rank())
     }
 
-    /// Whether both are of one version.
+    /// Whether both fingerprints belong to one version.
     pub(super) fn is_with(&self, other: &LastSeen) -> bool {
         self.time == other.time && self.content.digest == other.content.digest
     }
 }
 
-/// When a page was last modified, as its server said.
+/// The last modification time of a page, as reported by its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Modified {
-    /// The time of the visit that reported it.
+    /// The time of the visit that reported the modification.
     pub(crate) heard: Time,
-    /// The reported time.
+    /// The reported modification time.
     pub(crate) time: Time,
 }
 
@@ -85,12 +87,13 @@ pub(crate) struct Head {
     pub(crate) last: Visit,
     /// The last visit in order that did not fail.
     pub(crate) settled: Option<Visit>,
-    /// Distinct contents, the one last seen first. They reach back to the version that completes
-    /// [`HISTORY_WINDOW`] of one epoch, or to [`CONTENTS_MAX`] in all. Contents of one time and
-    /// digest are one version, with a fingerprint in each of several epochs.
+    /// Distinct contents in descending order of the times when they were last seen. The list ends
+    /// with the version that completes [`HISTORY_WINDOW`] versions of one epoch, or with
+    /// [`CONTENTS_MAX`] contents. Contents with the same time and digest are one version, with a
+    /// fingerprint in each of several epochs.
     ///
-    /// A content left out of a set is left out of every larger set, and the result does not depend
-    /// on the order of arrival.
+    /// If a set of visits leaves out a content, every larger set leaves it out, too. The result
+    /// does not depend on the order of arrival.
     pub(crate) contents: SmallVec<[LastSeen; HISTORY_WINDOW + 1]>,
     /// The latest report of a modification time.
     pub(crate) modified: Option<Modified>,
@@ -116,7 +119,7 @@ impl Head {
         }
         self.visits += 1;
         self.first = self.first.min(visit.time);
-        // Visits are large: copied only if needed.
+        // Visits are large, so a visit is copied only if needed.
         if self.last < visit {
             self.last = visit;
         }
@@ -128,8 +131,8 @@ impl Head {
         }
     }
 
-    /// Adds an entry to a head, in any order. The first visit creates the head; other entries
-    /// before it are ignored.
+    /// Adds an entry to a head, in any order. The first visit creates the head; entries that arrive
+    /// before the first visit are ignored.
     pub(crate) fn absorb_into(head: &mut Option<Head>, entry: Entry) {
         match (head.as_mut(), entry) {
             (Some(head), Entry::Visit(visit)) => head.absorb(visit),
@@ -143,18 +146,19 @@ impl Head {
         }
     }
 
-    /// The head of a page with these entries, in any order in which visits come before their
-    /// restatements.
+    /// The head of a page with these `entries`. The entries may be in any order in which visits
+    /// come before their restatements.
     pub(crate) fn of_all(entries: &[Entry]) -> Option<Head> {
         let mut head = None;
-        // A property may be older than the first visit; it counts from that visit on.
+        // A property may be older than the first visit; the property takes effect with the first
+        // visit.
         let (given, others): (Vec<&Entry>, _) =
             entries.iter().partition(|entry| entry.property().is_some());
         others.into_iter().chain(given).for_each(|entry| Head::absorb_into(&mut head, *entry));
         head
     }
 
-    /// Adds a version, if it is among the last ones.
+    /// Adds a version, if it is among the last versions.
     #[expect(clippy::indexing_slicing, reason = "positions of some of them")]
     pub(crate) fn see(&mut self, seen: LastSeen) {
         if let Some(at) = self.contents.iter().position(|v| v.content == seen.content) {
@@ -188,7 +192,7 @@ impl Head {
         self.settled.is_some_and(|v| v.seen == Seen::Gone)
     }
 
-    /// The valid fingerprints: one for each version and epoch.
+    /// The valid fingerprints, with one fingerprint for each version and epoch.
     fn counted(&self) -> impl Iterator<Item = &LastSeen> {
         let counts = |v: &&LastSeen| {
             let of_epoch = |w: &&LastSeen| w.is_with(v) && w.content.epoch == v.content.epoch;
@@ -197,7 +201,7 @@ impl Head {
         self.contents.iter().filter(counts)
     }
 
-    /// The fingerprints of the version that was seen last.
+    /// The fingerprints of the version last seen.
     pub(super) fn last_version(&self) -> impl Iterator<Item = &LastSeen> {
         let first = self.contents.first();
         self.counted().take_while(move |v| first.is_some_and(|first| v.is_with(first)))
@@ -212,34 +216,35 @@ impl Head {
         in_force
     }
 
-    /// When the content in force was last seen.
+    /// The time when the content in force was last seen.
     pub(crate) fn in_force_seen(&self) -> Option<Time> {
         self.contents.first().filter(|_| !self.gone()).map(|last| last.time)
     }
 
-    /// When the content in force was first seen, if the head is enough to know: it is the first
-    /// visit, or each visit saw another content and the head has them all.
+    /// The time when the content in force was first seen; `None` if the head does not contain
+    /// enough to know. The head is enough if the first visit saw the content, or if each visit saw
+    /// another content and the head has all of these contents.
     pub(crate) fn in_force_since(&self) -> Option<Time> {
         let last = self.contents.first().filter(|_| !self.gone())?;
         if last.time == self.first {
             return Some(self.first);
         }
         let seen = || self.contents.iter().filter(|v| !v.restated);
-        // Without a digest, it may be a restatement of an earlier content.
+        // Without a digest, the content may be a restatement of an earlier content.
         let is_known = last.content.digest.is_some() && seen().count() as u64 == self.visits;
         let with_it = seen().filter(|v| v.content.digest == last.content.digest);
         with_it.map(|v| v.time).min().filter(|_| is_known)
     }
 
-    /// When the content seen last was modified, as the server reported with it or later. Earlier
-    /// reports do not refer to this content.
+    /// The modification time of the content last seen, as the server reported with the content or
+    /// later. Earlier reports do not refer to this content.
     pub(crate) fn content_modified(&self) -> Option<Time> {
         let seen = self.contents.first()?.time;
         self.modified.filter(|modified| modified.heard >= seen).map(|modified| modified.time)
     }
 
     /// The valid fingerprints of the last [`HISTORY_WINDOW`] versions. Contents with equal digests
-    /// are one version, whenever and in whichever epoch they were seen.
+    /// are one version, whatever their times and epochs.
     pub(crate) fn remembered(&self) -> impl Iterator<Item = &LastSeen> {
         let mut versions = ArrayVec::<(Option<Digest>, Option<Time>), HISTORY_WINDOW>::new();
         self.counted().take_while(move |v| {
@@ -249,8 +254,8 @@ impl Head {
         })
     }
 
-    /// The verdict of a visit that comes after all others; `also` are its restatements.
-    /// Fingerprints of epochs that do not detect changes are ignored.
+    /// The verdict on a visit that comes after all other visits; `also` are the restatements of the
+    /// visit. Fingerprints of epochs that do not detect changes are ignored.
     pub(crate) fn visit_verdict(
         &self,
         visit: &Visit,
@@ -266,7 +271,7 @@ impl Head {
         }
     }
 
-    /// The verdict of a visit that found the page not modified.
+    /// The verdict on a visit that found the page not modified.
     fn not_modified_verdict(&self, epochs: &[EpochInfo]) -> Verdict {
         match self.contents.first() {
             None => Verdict::Unseen,
@@ -280,13 +285,14 @@ impl Head {
         }
     }
 
-    /// The verdict of a visit that saw content, for a page that had content before.
+    /// The verdict on a visit that saw content, for a page that had content before.
     fn content_verdict(&self, seen: &SeenContent<'_>) -> VisitVerdict {
         let in_force = !self.gone();
         if in_force && self.last_version().any(|v| have_digest(&v.content, seen.content)) {
             return Verdict::Same(SameBy::Digest).into();
         }
-        // Epochs may differ: each may see a change that others do not.
+        // Several epochs may have a distance: one epoch may show a change that other epochs do not
+        // show.
         let distances = self.distances(seen.deciding());
         let distance = distances.last().copied();
         if in_force && distance.is_some() && distances.iter().all(|of| of.bits == 0) {
@@ -305,8 +311,8 @@ impl Head {
         }
     }
 
-    /// The Hamming distances of a content to the version last seen, in order of the epochs in which
-    /// both have a fingerprint.
+    /// The Hamming distances of a content to the version last seen, in order of the epochs. An
+    /// epoch counts if both have a fingerprint in it.
     fn distances<'c>(&self, all: impl Iterator<Item = &'c Content>) -> SmallVec<[Distance; 2]> {
         let mut distances: SmallVec<[Distance; 2]> =
             all.filter_map(|content| self.distance(content)).collect();
@@ -314,8 +320,8 @@ impl Head {
         distances
     }
 
-    /// The Hamming distance of a content to the version last seen, in the newest epoch in which both
-    /// have a fingerprint.
+    /// The Hamming distance of a content to the version last seen, in the newest epoch with
+    /// fingerprints of both.
     pub(super) fn newest_distance<'c>(
         &self,
         all: impl Iterator<Item = &'c Content>,
@@ -330,12 +336,13 @@ impl Head {
     }
 }
 
-/// The content in force on a page with this head; `None` is an unknown page.
+/// The content in force on a page; `head` is `None` for an unknown page.
 pub(crate) fn in_force_on(head: Option<&Head>) -> InForce {
     head.map_or_else(InForce::new, Head::in_force)
 }
 
-/// The valid fingerprints of a content, one for each epoch: its own, unless it was restated there.
+/// The valid fingerprints of a content, one for each epoch. A fingerprint in `also` replaces the
+/// content's own fingerprint of the same epoch.
 pub(super) fn fingerprints<'c>(
     content: &'c Content,
     also: &'c [Content],
@@ -348,7 +355,8 @@ pub(super) fn fingerprints<'c>(
     own.into_iter().chain(also.iter().filter(counts))
 }
 
-/// Whether a content is in force on a page: by its digest, or without one by a fingerprint.
+/// Whether a content is in force on a page. Digests identify the content; without a digest, a
+/// fingerprint does.
 pub(crate) fn is_of_version(in_force: &[Content], content: &Content) -> bool {
     in_force.iter().any(|own| match own.digest {
         Some(_) => have_digest(own, content),
@@ -361,13 +369,15 @@ pub(super) fn have_digest(a: &Content, b: &Content) -> bool {
     a.digest.is_some() && a.digest == b.digest
 }
 
-/// The Hamming distance of two contents; `None` across epochs, or if one has no fingerprint.
+/// The Hamming distance of two contents; `None` for contents of different epochs, or if one content
+/// has no fingerprint.
 pub(super) fn bits_between(a: &Content, b: &Content) -> Option<u32> {
     let (a, b) = (a.compared().filter(|_| a.epoch == b.epoch)?, b.compared()?);
     Some((a ^ b).count_ones())
 }
 
-/// The verdict of a visit after all others of a page. `head` is `None` for an unknown page.
+/// The verdict on a visit that comes after all other visits of a page. `head` is `None` for an
+/// unknown page.
 pub(crate) fn visit_verdict(
     head: Option<&Head>,
     visit: &Visit,
@@ -386,18 +396,18 @@ pub(crate) fn visit_verdict(
 /// The state of a page, by its visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageState {
-    /// No visit of it is known.
+    /// No visit to the page is known.
     Unknown,
-    /// No content was ever seen.
+    /// No content of the page was ever seen.
     Unseen,
-    /// It has a content that is in force.
+    /// The page has content in force.
     InForce,
-    /// The last visit that did not fail found it gone.
+    /// The last visit that did not fail found the page gone.
     Gone,
 }
 
 impl PageState {
-    /// The state of a page with this head.
+    /// The state of a page according to its head.
     pub(crate) fn of(head: Option<&Head>) -> PageState {
         match head {
             None => PageState::Unknown,
@@ -408,26 +418,25 @@ impl PageState {
     }
 }
 
-/// The verdict of a visit, and whether its content is new.
+/// The verdict on a visit, and whether its content is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VisitVerdict {
     pub(crate) verdict: Verdict,
-    /// Whether the content is like none of the remembered versions: no version has its digest or is
-    /// at most a minor change away. Among visits that are compared with the visit before, it is
+    /// Whether the content matches none of the remembered versions: no version has its digest or is
+    /// at most a minor change away. If the visit is compared with the previous visit, `novel` is
     /// true exactly for changes that are no returns.
     pub(crate) novel: bool,
 }
 
-/// The distance from which on content counts as entirely new: the mean distance of two unrelated
-/// fingerprints.
+/// The minimum distance of entirely new content: the mean distance of two unrelated fingerprints.
 const UNRELATED: u32 = u64::BITS / 2;
 
 impl VisitVerdict {
-    /// The first content of a page.
+    /// The verdict on the first content of a page.
     pub(crate) const NEW: VisitVerdict = VisitVerdict { verdict: Verdict::New, novel: true };
 
-    /// The value of processing a visit's content further, for a page of this weight. It is the full
-    /// weight for content that is unrelated to the version before, or may be.
+    /// The value of processing a visit's content further, for a page with a given weight. Content
+    /// that is or may be unrelated to the version before has the full weight as its value.
     pub(crate) fn priority(self, weight: Weight) -> f64 {
         let share = match self.verdict {
             Verdict::New => 1.0,
@@ -443,7 +452,7 @@ impl VisitVerdict {
     }
 }
 
-/// For a visit that saw no new content.
+/// Converts the verdict on a visit that saw no new content.
 impl From<Verdict> for VisitVerdict {
     fn from(verdict: Verdict) -> VisitVerdict {
         VisitVerdict { verdict, novel: false }

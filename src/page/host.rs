@@ -1,19 +1,19 @@
 //! Hosts, parsed as browsers parse them (URL Standard, 3.5, host parsing).
 //!
-//! The order of pages does not use this module: it depends only on the bytes of a URL, not on
-//! Unicode tables. What people type is parsed here: prefixes, and URLs that may be spellings of one
-//! another.
+//! The order of pages does not use this module: the order depends only on the bytes of a URL, not
+//! on Unicode tables. This module parses typed text: prefixes, and URLs that may be spellings of
+//! each other.
 
 use std::borrow::Cow;
 
 use url::Host;
 
 /// Normalizes a host as browsers do: lower case, other characters by IDNA (UTS 46), `%61` decoded,
-/// numbers such as `0x7f.1` as an address of four parts, IPv6 in its shortest form.
+/// numbers like `0x7f.1` as an address of four parts, IPv6 in its shortest form.
 ///
-/// Borrows the host if at most the case of its letters can change. `None` if browsers reject the
+/// Borrows the host if at most the case of ASCII letters can change. `None` if browsers reject the
 /// host. Takes time linear in the length of the host, except for labels of up to 1,000 characters
-/// beyond ASCII.
+/// that are not all ASCII.
 pub(crate) fn read(host: &str) -> Option<Cow<'_, str>> {
     if is_plain(host) {
         return Some(Cow::Borrowed(host));
@@ -21,8 +21,8 @@ pub(crate) fn read(host: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(Host::parse(host).ok()?.to_string()))
 }
 
-/// Whether all labels of a host are plain: ASCII letters, digits, `-` and `_`, none of them
-/// encoded, and the last one surely no number.
+/// Whether all labels of a host are plain: ASCII letters, digits, `-` and `_`, with no encoded
+/// label, and with a last label that is certainly no number.
 fn is_plain(host: &str) -> bool {
     let name = host.strip_suffix('.').unwrap_or(host);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -37,8 +37,8 @@ fn is_encoded(label: &str) -> bool {
     label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"))
 }
 
-/// Whether browsers parse the URLs of a scheme by the rules of `http`, where `\` is `/` (URL
-/// Standard, 4.2).
+/// Whether browsers parse the URLs of a scheme by the rules of `http`, in which `\` is equivalent
+/// to `/` (URL Standard, 4.2).
 pub(crate) fn is_special(scheme: &str) -> bool {
     ["http", "https", "ws", "wss", "ftp"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }

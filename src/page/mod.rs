@@ -1,5 +1,5 @@
-//! Pages: their URLs and SURT order, observations, and the fold of observations into a history.
-//! Pure: nothing here knows of files.
+//! Pages: their URLs and SURT order, observations, and the fold of observations into a history. No
+//! function of this module accesses files.
 
 mod changes;
 mod classes;

@@ -1,4 +1,4 @@
-//! What a crawler reports to the store about one page.
+//! The reports of a crawler to the store about one page.
 
 use arrayvec::ArrayVec;
 
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::time::Time;
 
-/// One visit to one page, as a crawler reports it.
+/// One visit to one page, reported by a crawler.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,16 +23,16 @@ use crate::time::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Observation<'a> {
-    /// The page: its identity is these bytes.
+    /// The URL of the page. The bytes of the URL are the identity of the page.
     pub url: &'a str,
-    /// What was seen, and when.
+    /// The visit: its time and result.
     pub visit: Visit,
-    /// The fingerprint that another epoch makes of the same content (or `None` if it makes none),
-    /// if the crawler computed it.
+    /// The fingerprint of the same content in another epoch, if the crawler computed one. The
+    /// fingerprint is `None` if the other epoch produces none.
     pub also: Option<(Option<u64>, Epoch)>,
-    /// The new importance of the page, if it changes.
+    /// The new importance of the page; `None` if it does not change.
     pub weight: Option<Weight>,
-    /// The new class of the page, if it changes.
+    /// The new class of the page; `None` if it does not change.
     pub class: Option<u32>,
 }
 
@@ -41,18 +41,18 @@ impl<'a> Observation<'a> {
         Self::of(url, Visit { time: time.into(), seen, status: None, modified: None })
     }
 
-    /// A visit to a page.
+    /// Creates the observation of a visit to a page.
     pub fn of(url: &'a str, visit: Visit) -> Self {
         Observation { url, visit, also: None, weight: None, class: None }
     }
 
-    /// The page held content with this fingerprint.
+    /// Creates an observation: the page had content with a fingerprint.
     ///
-    /// `None` is content without a fingerprint, such as a text that is
-    /// [too short](crate::fingerprint::Document::is_too_short). No search finds it, it has no
-    /// near-duplicates, and it takes no space in the tables. Only its [digest](Observation::digest)
-    /// says whether it changed: without a digest, every visit is a change. There is no distance to
-    /// or from such content.
+    /// `None` is content without a fingerprint, for example a text that is
+    /// [too short](crate::fingerprint::Document::is_too_short). No search finds such content, it
+    /// has no near-duplicates, and it takes no space in the tables. Only the
+    /// [digest](Observation::digest) shows whether the content changed: without a digest, every
+    /// visit is a change. There is no distance to or from such content.
     ///
     /// ```
     /// use simkeep::{Digest, Epoch, Observation, Time};
@@ -72,8 +72,8 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Content(content))
     }
 
-    /// The server said that nothing changed (304), or an archive recorded that it saw the same
-    /// content again.
+    /// Creates an observation: the server reported that nothing changed (304), or an archive
+    /// recorded that it saw the same content again.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -91,11 +91,12 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::NotModified { digest: None })
     }
 
-    /// The page redirects to a target, which may be relative to `url`.
+    /// Creates an observation: the page redirects to a target, which may be relative to `url`.
     ///
-    /// A redirect is content without a fingerprint whose [digest](Digest::redirect) names the
-    /// target. It replaces the previous content, and is unchanged until the target changes. It is
-    /// never a copy or near-duplicate of another page. Only a hash of the target is stored.
+    /// A redirect is content without a fingerprint. The [digest](Digest::redirect) of a redirect
+    /// identifies the target. A redirect replaces the previous content, and is unchanged until the
+    /// target changes. A redirect is never a copy or near-duplicate of another page. Only a hash of
+    /// the target is stored.
     ///
     /// ```
     /// use simkeep::{Observation, Time};
@@ -108,7 +109,7 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Content(Content::redirect(Digest::redirect(url, to))))
     }
 
-    /// The page is gone (404, 410).
+    /// Creates an observation: the page is gone (404, 410).
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -125,7 +126,7 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Gone)
     }
 
-    /// The visit failed.
+    /// Creates an observation: the visit failed.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -141,10 +142,11 @@ impl<'a> Observation<'a> {
         Self::new(url, time, Seen::Failed)
     }
 
-    /// Adds the fingerprint of the content in another epoch, or that the other epoch makes none.
+    /// Adds the fingerprint of the content in another epoch. With `None`, records that the other
+    /// epoch produces no fingerprint.
     ///
-    /// The content can then be compared with earlier content of both epochs. Does nothing if the
-    /// visit saw no content.
+    /// The content can be compared with earlier content of both epochs. Does nothing if the visit
+    /// saw no content.
     ///
     /// ```
     /// use simkeep::{Epoch, Observation, Time};
@@ -160,7 +162,7 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// The fingerprint in another epoch, as a restatement of the visit.
+    /// The fingerprint in the other epoch, as a restatement of the visit.
     pub(crate) fn restated(&self) -> Option<Restated> {
         let (Seen::Content(content), Some((fingerprint, epoch))) = (self.visit.seen, self.also)
         else {
@@ -205,12 +207,13 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// Adds the importance of the page from now on: finite and positive; 1 if it was never set.
+    /// Sets the importance of the page from the time of the visit: a finite and positive number,
+    /// which is 1 if never set.
     ///
-    /// It holds until the next weight is set, with a later visit or
-    /// [without one](PropertyUpdate::weight). If several are set for one time, the greatest holds.
-    /// It is an entry of its own, and costs nothing if it is left out. A weight is stored as an
-    /// `f32`; [`Weight`] explains the rounding.
+    /// The weight is in force until the next weight is set, with a later visit or
+    /// [without a visit](PropertyUpdate::weight). If several weights are set for one time, the
+    /// greatest is in force. A weight is a separate entry of the history; an observation without a
+    /// weight costs nothing. A weight is stored as an `f32`; [`Weight`] explains the rounding.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time};
@@ -230,13 +233,14 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// Adds the class of the page from now on: a number whose meaning you define. 0 is an ordinary
-    /// class.
+    /// Sets the class of the page from the time of the visit: a number whose meaning you define. 0
+    /// is an ordinary class.
     ///
-    /// A page whose class was never set has none; once it has a class, it always has one. A class
-    /// holds until the next one is set, with a later visit or [without one](PropertyUpdate::class).
-    /// If several are set for one time, the greatest holds. It is an entry of its own, and costs
-    /// nothing if it is left out.
+    /// A page whose class was never set has no class. Once a page has a class, it always has a
+    /// class. A class is in force until the next class is set, with a later visit or
+    /// [without a visit](PropertyUpdate::class). If several classes are set for one time, the
+    /// greatest is in force. A class is a separate entry of the history; an observation without a
+    /// class costs nothing.
     ///
     /// Searches can be limited to [some classes](crate::Query::classes).
     ///
@@ -251,7 +255,8 @@ impl<'a> Observation<'a> {
         self
     }
 
-    /// Adds a property, as [`weight`](Observation::weight) or [`class`](Observation::class) does.
+    /// Sets a property, in the way of [`weight`](Observation::weight) or
+    /// [`class`](Observation::class).
     #[must_use]
     pub fn property(self, property: Property) -> Self {
         match property {
@@ -262,12 +267,13 @@ impl<'a> Observation<'a> {
 
     /// Adds the time when the page was last modified, as the server reports it in `Last-Modified`.
     ///
-    /// It need not be plausible: it is stored unchanged. It dates a change only if it lies after
-    /// the visit before and more than two seconds before this visit. It takes one byte in a file if
-    /// it equals that of the visit before, else two to five.
+    /// The time need not be plausible: it is stored unchanged. The time dates a change only if it
+    /// lies after the previous visit and more than two seconds before this visit. The time takes
+    /// one byte in a file if it equals the modification time of the previous visit, else two to
+    /// five bytes.
     ///
-    /// Does nothing if the page is gone or the visit failed: the server's header does not describe
-    /// the content then.
+    /// Does nothing if the page is gone or the visit failed, because in these cases the server's
+    /// header does not describe the content.
     ///
     /// ```
     /// use simkeep::{Epoch, Observation, Time};
@@ -287,8 +293,8 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// The fingerprint that another epoch makes of content seen by an earlier visit, or that it makes
-/// none.
+/// A restatement of content seen by an earlier visit: the content's fingerprint in another epoch,
+/// or the absence of one.
 ///
 /// ```
 /// use simkeep::{Digest, Epoch, Restatement, Time};
@@ -300,20 +306,20 @@ impl<'a> Observation<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restatement<'a> {
-    /// The page: its identity is these bytes.
+    /// The URL of the page. The bytes of the URL are the identity of the page.
     pub url: &'a str,
-    /// When the content was seen, and its fingerprint in the other epoch.
+    /// The time when the content was seen, and its fingerprint in the other epoch.
     pub restated: Restated,
 }
 
 impl<'a> Restatement<'a> {
-    /// States that the content which the page had at this time has this fingerprint in this epoch,
-    /// or with `None` that it has none.
+    /// Creates the restatement that the content which the page had at a time has a given
+    /// fingerprint in an epoch. With `None`, the content has no fingerprint in the epoch.
     ///
     /// Fingerprints of other epochs stay: queries use the newest epoch of the [role](crate::Role)
-    /// that they need. It is no change of the page. Within the epoch of the visit's own fingerprint
-    /// it is a correction. If there are several corrections in one epoch, the greatest fingerprint
-    /// counts.
+    /// that they need. A restatement is no change of the page. In the epoch of the visit's own
+    /// fingerprint, a restatement is a correction. If there are several corrections in one epoch,
+    /// the greatest fingerprint counts.
     pub fn new(
         url: &'a str,
         time: impl Into<Time>,
@@ -332,8 +338,8 @@ impl<'a> Restatement<'a> {
         Restatement { url, restated }
     }
 
-    /// Selects the content by its digest, if the page had several at that time. Without a digest,
-    /// it is the content that has none, or else the last one.
+    /// Selects the content by its digest, if the page had several contents at the time. Without a
+    /// digest, selects the content that has no digest, or else the last content.
     #[must_use]
     pub fn digest(mut self, value: Digest) -> Self {
         self.restated.digest = Some(value);
@@ -341,10 +347,10 @@ impl<'a> Restatement<'a> {
     }
 }
 
-/// A property that a page gets without a visit.
+/// A property that is set without a visit.
 ///
-/// [`Store::set_property`](crate::Store::set_property) stores one, and
-/// [`Store::load`](crate::Store::load) as many as there are pages.
+/// [`Store::set_property`](crate::Store::set_property) stores one property, and
+/// [`Store::load`](crate::Store::load) stores any number of properties.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, PropertyUpdate, Store, Time};
@@ -361,9 +367,9 @@ impl<'a> Restatement<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PropertyUpdate<'a> {
-    /// The page: its identity is these bytes.
+    /// The URL of the page. The bytes of the URL are the identity of the page.
     pub url: &'a str,
-    /// The property, and from when on.
+    /// The property, and the time from which it is in force.
     pub entry: PropertyEntry,
 }
 
@@ -373,9 +379,9 @@ impl<'a> PropertyUpdate<'a> {
         PropertyUpdate { url, entry }
     }
 
-    /// Sets the importance of a page from a time on, until another weight is set; see
-    /// [`Observation::weight`]. A page that was never visited has no weight. Takes six to eleven
-    /// bytes in a file.
+    /// Creates an update that sets the importance of a page from `time` until another weight is
+    /// set; see [`Observation::weight`]. A page that was never visited has no weight. Takes six to
+    /// eleven bytes in a file.
     ///
     /// ```
     /// use simkeep::{Property, PropertyUpdate, Time, Weight};
@@ -387,7 +393,7 @@ impl<'a> PropertyUpdate<'a> {
         Self::of(url, PropertyEntry { time: time.into(), property })
     }
 
-    /// Sets the class of a page from a time on, until another class is set; see
+    /// Creates an update that sets the class of a page from `time` until another class is set; see
     /// [`Observation::class`]. A page that was never visited has no class. Takes three to twelve
     /// bytes in a file.
     ///
@@ -420,14 +426,14 @@ pub(crate) type Beside = ArrayVec<Entry, 3>;
 pub enum Operation<'a> {
     /// A visit to a page.
     Observe(Observation<'a>),
-    /// A fingerprint in another epoch of content that a visit saw.
+    /// A fingerprint, in another epoch, of content that a visit saw.
     Restate(Restatement<'a>),
     /// A property of a page.
     SetProperty(PropertyUpdate<'a>),
 }
 
 impl<'a> Operation<'a> {
-    /// The operation that creates this entry in the history of a page.
+    /// Creates the operation that adds an entry to the history of a page.
     pub fn of(url: &'a str, entry: Entry) -> Self {
         match entry {
             Entry::Visit(visit) => Operation::Observe(Observation::of(url, visit)),
@@ -445,7 +451,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The entry that it creates.
+    /// The entry that the operation creates.
     pub fn entry(&self) -> Entry {
         match self {
             Operation::Observe(observation) => Entry::Visit(observation.visit),
@@ -454,7 +460,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The restatement that comes with the visit.
+    /// The restatement that the operation stores with a visit.
     pub(crate) fn also(&self) -> Option<Restated> {
         match self {
             Operation::Observe(observation) => observation.restated(),
@@ -462,13 +468,13 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The content of the restatement that comes with the visit.
+    /// The content of the restatement that the operation stores with a visit.
     pub(crate) fn also_content(&self) -> Option<Content> {
         self.also().map(|also| also.content())
     }
 
-    /// The other entries that come with the visit: a restatement, and at most one property of each
-    /// kind.
+    /// The other entries that the operation stores with a visit: a restatement, and at most one
+    /// property of each kind.
     pub(crate) fn beside(&self) -> Beside {
         let restated = self.also().map(Entry::Restated);
         let (weight, class) = match self {
@@ -481,7 +487,7 @@ impl<'a> Operation<'a> {
         restated.into_iter().chain(given).collect()
     }
 
-    /// The content that the visit saw; `None` if it saw none, or for a restatement.
+    /// The content that the visit saw; `None` if the visit saw no content, or for a restatement.
     pub(crate) fn seen(&self) -> Option<&Content> {
         match self {
             Operation::Observe(observation) => observation.visit.seen.content(),

@@ -1,9 +1,9 @@
-//! Properties of a page that no visit observes, such as its weight. Each holds until the next one
-//! is set.
+//! Properties of a page that no visit observes, for example its weight. A property is in force
+//! until the next property of its kind is set.
 //!
-//! Every property takes the same way: it is an entry, is folded into the head, and moves to newer
-//! segments. A new property needs a variant of [`Property`], a field of [`Properties`], and its
-//! bytes in `segment`.
+//! All properties are processed in the same way: a property is an entry, is folded into the head,
+//! and moves to newer segments. A new property needs a variant of [`Property`], a field of
+//! [`Properties`], and its bytes in `segment`.
 
 use std::fmt;
 
@@ -37,11 +37,11 @@ impl fmt::Display for Property {
     }
 }
 
-/// A property of a page from a time on, until another of its kind is set. It is neither a visit nor
-/// a change of the page.
+/// A property of a page, in force from a time until another property of its kind is set. Setting a
+/// property is neither a visit nor a change of the page.
 ///
-/// The properties of a page are ordered by time, then by kind, then by value. If several of one
-/// kind have the same time, the greatest is in force, whatever arrived first.
+/// The properties of a page are ordered by time, then by kind, then by value. If several properties
+/// of one kind have the same time, the greatest value is in force, whatever the order of arrival.
 ///
 /// ```
 /// use simkeep::{Property, PropertyEntry, Time};
@@ -52,7 +52,7 @@ impl fmt::Display for Property {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PropertyEntry {
-    /// When it was set.
+    /// The time when the property was set.
     pub time: Time,
     /// The property.
     pub property: Property,
@@ -61,8 +61,8 @@ pub struct PropertyEntry {
 /// The number of kinds of properties.
 pub(crate) const KINDS: usize = 2;
 
-/// The properties in force on a page, each with the time when it was set. It is a fold: the result
-/// does not depend on the order of arrival.
+/// The properties in force on a page, each with the time when it was set. The properties are a
+/// fold: the result does not depend on the order of arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Properties {
     weight: Option<(Time, Weight)>,
@@ -145,7 +145,7 @@ mod tests {
             );
             assert_eq!(properties.like(Property::Class(7)), Some(class(Time(2), 0)));
         }
-        // A class of 0 is one, and none is none.
+        // Class 0 is a class. A page without a class has none.
         let none = Properties::default();
         assert_eq!((none.weight(), none.class(), none.iter().count()), (Weight::ONE, None, 0));
     }

@@ -1,12 +1,13 @@
 //! Punycode: text as ASCII letters, digits and hyphens (RFC 3492, section 6.3).
 //!
-//! The characters that are ASCII come first, as they are; then, for each other code point from the
-//! lowest up, a number that says how many states of the decoder to skip until this code point goes
-//! in at its place. Only the encoder is needed here.
+//! The ASCII characters of the text come first, unchanged. For each other code point, in ascending
+//! order, a number follows: the number of decoder states to skip until the decoder inserts this
+//! code point at its position. Only the encoder is needed here.
 
-/// The most code points in a label that is worth encoding. An encoded label in the domain name
-/// system has at most 63 bytes, and every code point costs at least one. The encoder is quadratic
-/// in the number of code points, so it is not used for longer labels, which cannot exist anyway.
+/// The maximum number of code points in a label to encode. An encoded label in the domain name
+/// system has at most 63 bytes, and every code point costs at least one byte. The encoder is
+/// quadratic in the number of code points, so it is not used for longer labels, which cannot exist
+/// anyway.
 pub(super) const CODE_POINTS_MAX: usize = 63;
 
 const BASE: u64 = 36;
@@ -19,8 +20,8 @@ const INITIAL_POINT: u64 = 128;
 
 /// Appends the encoding of `label`, its ASCII letters in lower case.
 ///
-/// Meant for at most [`CODE_POINTS_MAX`] code points, but right for any text that fits in memory:
-/// the largest number that arises is below 2^21 times the number of code points.
+/// Meant for at most [`CODE_POINTS_MAX`] code points, but correct for any text that fits in memory:
+/// all intermediate numbers are below 2^21 times the number of code points.
 pub(super) fn encode(label: &str, out: &mut Vec<u8>) {
     let points = || label.chars().map(|c| u64::from(u32::from(c)));
     let before = out.len();
@@ -79,7 +80,7 @@ fn adapt(delta: u64, points: u64, first: bool) -> u64 {
     position + (BASE - T_MIN + 1) * delta / (delta + SKEW)
 }
 
-/// `a` to `z` for 0 to 25, `0` to `9` for 26 to 35.
+/// The digit of a value: `a` to `z` for 0 to 25, `0` to `9` for 26 to 35.
 fn digit(value: u64) -> u8 {
     assert!(value < BASE, "a digit is less than the base");
     let value = (value % BASE) as u8;

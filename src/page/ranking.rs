@@ -1,4 +1,5 @@
-//! The ranking of pages with nearly the same content: which page represents the others.
+//! The ranking of pages with nearly the same content, which selects the page that represents the
+//! other pages.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,25 +14,25 @@ use crate::url::URL_BYTES_MAX;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// The page that was first seen with its content in force: the first capture is the original.
-    /// In text, `first-seen`.
+    /// The page that was first seen with its content in force ranks first: the first capture is the
+    /// original. In text, `first-seen`.
     #[default]
     FirstSeen,
-    /// The page whose content in force was first seen latest: `newest`.
+    /// The page whose content in force was first seen latest ranks first. In text, `newest`.
     Newest,
-    /// The page whose URL has fewer bytes: `shortest-url`.
+    /// The page whose URL has fewer bytes ranks first. In text, `shortest-url`.
     ShortestUrl,
-    /// A page whose URL begins with `https:`, before others: `https`.
+    /// A page whose URL begins with `https:` ranks before other pages. In text, `https`.
     Https,
-    /// The page of greater [weight](Weight): `weight`.
+    /// The page with the greater [weight](Weight) ranks first. In text, `weight`.
     Weight,
 }
 
 const RULES: [Rule; 5] =
     [Rule::FirstSeen, Rule::Newest, Rule::ShortestUrl, Rule::Https, Rule::Weight];
 
-/// Ranking rules in order of priority: each decides between pages that the rules before it rank
-/// equal. If no rule decides, SURT order does, and then the bytes of the URLs.
+/// Ranking rules in order of priority: each rule decides between pages that the rules before it
+/// rank equal. If no rule decides, SURT order decides, and then the order of the URLs' bytes.
 ///
 /// ```
 /// use simkeep::cluster::{Ranking, Rule};
@@ -57,21 +58,21 @@ pub struct RankingError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked<'p> {
     pub(crate) url: &'p str,
-    /// When the page was first seen with the content that it has in force.
+    /// The time when the page was first seen with its content in force.
     pub(crate) since: Time,
     pub(crate) weight: Weight,
 }
 
-/// The rank of a page: the least comes first.
+/// The rank of a page. The page with the least rank comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
-    /// Compared before all rules.
+    /// A key that is compared before all rules.
     pub(crate) key: u64,
     pub(crate) by_rules: u128,
 }
 
 impl Rank {
-    /// Bytes that compare as ranks do.
+    /// Converts the rank to bytes that compare in the order of ranks.
     pub(crate) fn to_bytes(self) -> [u8; RANK_BYTES] {
         let mut bytes = [0; RANK_BYTES];
         let (key, by_rules) = bytes.split_at_mut(size_of::<u64>());
@@ -80,7 +81,7 @@ impl Rank {
         bytes
     }
 
-    /// This rank, within a group of pages with this key.
+    /// This rank, within a group of pages with a given key.
     pub(crate) fn after(self, key: u64) -> Rank {
         Rank { key, ..self }
     }
@@ -89,7 +90,7 @@ impl Rank {
 /// Bytes of a rank.
 const RANK_BYTES: usize = size_of::<u64>() + size_of::<u128>();
 
-/// Bits of a time, and of the length of a URL.
+/// The number of bits of a time, or of the length of a URL.
 const TIME_BITS: u32 = (Time::MAX.0 - Time::MIN.0).ilog2() + 1;
 const LENGTH_BITS: u32 = URL_BYTES_MAX.ilog2() + 1;
 
@@ -107,13 +108,14 @@ impl Rule {
         }
     }
 
-    /// Whether `other` cannot decide after this rule did not.
+    /// Whether `other` can never decide if this rule does not decide.
     fn is_decided_by(self, other: Rule) -> bool {
         let goes_by_time = |rule| matches!(rule, Rule::FirstSeen | Rule::Newest);
         self == other || goes_by_time(self) && goes_by_time(other)
     }
 
-    /// A number that is less for the page that ranks first, and its width in bits.
+    /// A number for a page, and the number's width in bits. The page with the lesser number ranks
+    /// first.
     #[expect(clippy::cast_sign_loss, reason = "no time is before the least or after the greatest")]
     fn key(self, of: &Ranked<'_>) -> (u64, u32) {
         match self {
@@ -144,7 +146,7 @@ impl Ranking {
 }
 
 impl Default for Ranking {
-    /// The page that was first seen with its content.
+    /// Ranks the page first that was first seen with its content.
     fn default() -> Ranking {
         Ranking::from(Rule::default())
     }
@@ -157,8 +159,8 @@ impl From<Rule> for Ranking {
 }
 
 impl FromIterator<Rule> for Ranking {
-    /// Collects rules in order of priority, without those that can decide nothing. Without any
-    /// rule, returns the default.
+    /// Collects rules in order of priority, and leaves out rules that can decide nothing. Without
+    /// any rule, returns the default.
     fn from_iter<I: IntoIterator<Item = Rule>>(all: I) -> Ranking {
         let mut rules = ArrayVec::new();
         for rule in all {

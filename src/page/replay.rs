@@ -18,11 +18,11 @@ const MS_PER_DAY: f64 = 86_400_000.0;
 /// A page of a store whose history is the truth of a simulated crawl.
 ///
 /// Each version is in force from the visit that found it until the visit that found the next one.
-/// What happened between visits is unknown.
+/// Changes between visits are unknown.
 ///
 /// Versions whose fingerprints belong to different epochs cannot be compared, and count as equal:
-/// the epochs differ, not the pages. The difference of two versions across such a point is the sum
-/// of the differences on both sides.
+/// the epochs differ, not the pages. If epochs change between two versions, their difference is the
+/// sum of the differences before and after the change of epochs.
 #[derive(Clone, Debug)]
 pub struct ReplayedPage {
     host: u32,
@@ -37,18 +37,18 @@ pub struct ReplayedPage {
     epochs: Arc<[EpochInfo]>,
 }
 
-/// A content, or the page gone.
+/// A content of the page, or the state that the page is gone.
 #[derive(Clone, Debug)]
 struct Version {
     seen: Seen,
     also: SmallVec<[Content; 1]>,
-    /// The number of its run.
+    /// The number of the version's run.
     run: usize,
-    /// The number of changes up to it that are more than minor.
+    /// The number of changes up to the version that are more than minor.
     changes: u64,
 }
 
-/// What a simulated crawler knows of a page: the fold that a store computes of its visits.
+/// A simulated crawler's data about a page: the fold that a store would compute from its visits.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     fold: Fold,
@@ -59,8 +59,8 @@ pub struct Replayed {
 }
 
 impl ReplayedPage {
-    /// Creates the page of these entries, which are in order; `None` if it never had content. Day 0
-    /// begins at `first`.
+    /// Creates a page from its entries in order; `None` if the page never had content. Day 0 begins
+    /// at `first`.
     pub(crate) fn new(
         (host, return_share): (u32, f64),
         first: Time,
@@ -91,7 +91,7 @@ impl ReplayedPage {
         content.is_some().then_some(page)
     }
 
-    /// Adds the content that a visit saw, unless the previous visit saw it too.
+    /// Adds the content that a visit saw, unless the previous visit saw the same content.
     fn push(&mut self, time: Time, mut version: Version) {
         let number = self.versions.len();
         if let Some(before) = self.versions.last() {
@@ -116,7 +116,7 @@ impl ReplayedPage {
         self.versions.push(version);
     }
 
-    /// The difference of two versions; `None` if they cannot be compared.
+    /// The difference of two versions; `None` if the versions cannot be compared.
     fn compare(&self, a: &Version, b: &Version) -> Option<Difference> {
         const SAME: Difference = Difference { same: true, near: true, divergence: 0.0 };
         const OTHER: Difference = Difference { same: false, near: false, divergence: 0.5 };
@@ -144,7 +144,7 @@ impl ReplayedPage {
                 near: is_minor(&self.epochs, Distance { bits, epoch }),
                 divergence: f64::from(bits) / 64.0,
             }),
-            // By a rule of the epoch, neither has a fingerprint.
+            // Both contents have no fingerprint by a rule of the epoch.
             None if x.epoch == y.epoch && x.fingerprint.is_none() && y.fingerprint.is_none() => {
                 Some(if is_other { OTHER } else { SAME })
             }
@@ -223,7 +223,7 @@ impl Page for ReplayedPage {
 }
 
 impl Replayed {
-    /// Adds a visit, as a store does.
+    /// Adds a visit in the same way as a store.
     fn visit(&mut self, page: &ReplayedPage, time: Time, version: usize) {
         let Some(Version { seen, also, .. }) = page.versions.get(version) else { return };
         let visit = Visit { time, seen: *seen, status: None, modified: None };

@@ -1,9 +1,9 @@
 //! The meaning of an HTTP response to a GET for its page.
 
-/// The parts of a response to a GET that decide what the visit found.
+/// The parts of a response to a GET that determine the result of the visit.
 ///
-/// Fill in what is known and leave the rest: an absent field decides nothing. Archives, JSON lines
-/// and crawlers all share the rule in [`meaning`](Self::meaning).
+/// Fill in the known fields and leave the other fields: an absent field decides nothing. Archives,
+/// JSON lines and crawlers all share the rule in [`meaning`](Self::meaning).
 ///
 /// ```
 /// use simkeep::{FetchFailure, Response, ResponseMeaning};
@@ -20,17 +20,17 @@ pub struct Response<'a> {
     pub location: Option<&'a str>,
     /// The value of `Content-Range`.
     pub content_range: Option<&'a str>,
-    /// The size of the body in bytes, by its `Content-Length`. Leave it out if a
+    /// The size of the body in bytes, according to `Content-Length`. Leave the size out if a
     /// `Transfer-Encoding` delimits the body (RFC 9112, 6.3).
     pub length: Option<u64>,
-    /// The number of bytes of the body that arrived.
+    /// The number of received bytes of the body.
     pub received: Option<u64>,
-    /// Whether a `Content-Encoding` is declared. Browsers and their archives store such a body
-    /// decoded under its original `Content-Length`, so `length` proves nothing, unless no byte
+    /// Whether a `Content-Encoding` is declared. Browsers and their archives store an encoded body
+    /// decoded, with its original `Content-Length`, so `length` is no evidence, unless no byte
     /// arrived.
     pub is_encoded: bool,
     /// Whether the body is known to be truncated: the connection broke, chunks have no end, or the
-    /// archive says so.
+    /// archive records a truncation.
     pub is_cut: bool,
 }
 
@@ -38,21 +38,21 @@ pub struct Response<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResponseMeaning {
-    /// It has the page's content.
+    /// The response has the page's content.
     Content,
     /// 304: the content has not changed.
     NotModified,
     /// 404, 410: the page is gone.
     Gone,
-    /// 301, 302, 303, 307, 308 with a target: the page leads elsewhere.
+    /// 301, 302, 303, 307, 308 with a target: the page redirects to another URL.
     Redirect,
     /// The visit failed: nothing is known about the content.
     Failed(FetchFailure),
-    /// Below 200: the final response is still to come, so this is not a visit.
+    /// Below 200: the final response is still to come, so the response is not a visit.
     Interim,
 }
 
-/// Why a visit failed.
+/// The reason why a visit failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FetchFailure {
@@ -73,7 +73,7 @@ pub enum FetchFailure {
 }
 
 impl FetchFailure {
-    /// The name of the reason in counts, such as `server-error`.
+    /// The name of the reason in counts, for example `server-error`.
     pub const fn key(self) -> &'static str {
         match self {
             FetchFailure::ClientError => "client-error",
@@ -91,12 +91,12 @@ impl Response<'_> {
     /// Returns the meaning of the response for its page (RFC 9110, section 15). Takes constant
     /// time.
     ///
-    /// - A code that RFC 9110 does not define counts as the first one of its class, as section 15
-    ///   asks.
-    /// - A code outside 100 to 599 counts as a server error, as section 15 asks too. Only 0, which
-    ///   crawlers write if no response came, is [`NoResponse`](FetchFailure::NoResponse).
+    /// - A code that RFC 9110 does not define counts as the first code of its class, as section 15
+    ///   requires.
+    /// - A code outside 100 to 599 counts as a server error, also required by section 15. Only 0 is
+    ///   [`NoResponse`](FetchFailure::NoResponse): crawlers write 0 if no response came.
     /// - 206 is content if its `Content-Range` covers the whole representation (section 14.4).
-    /// - 300 offers a choice and redirects nowhere by itself.
+    /// - 300 offers a choice and does not redirect by itself.
     pub fn meaning(&self) -> ResponseMeaning {
         use ResponseMeaning::{Content, Failed, Gone, Interim, NotModified, Redirect};
         match self.status {
@@ -121,7 +121,8 @@ impl Response<'_> {
     }
 
     fn is_incomplete(&self) -> bool {
-        // A range that covers the whole representation states its length as well.
+        // A range that covers the whole representation also contains the length of the
+        // representation.
         let range = self.content_range.filter(|_| self.status == 206).and_then(whole_range);
         let length = self.length.or(range);
         let is_short = length.zip(self.received).is_some_and(|(length, got)| got < length);
@@ -134,7 +135,7 @@ impl Response<'_> {
     }
 }
 
-/// The length of the representation, if a `Content-Range` covers all of it.
+/// The length of the representation, if a `Content-Range` covers the whole representation.
 fn whole_range(value: &str) -> Option<u64> {
     let (unit, range) = value.trim_ascii().split_once([' ', '\t', '='])?;
     let (range, length) = range.trim_ascii().split_once('/')?;

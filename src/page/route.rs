@@ -11,11 +11,11 @@ use super::surt;
 /// All pages of a host belong to the same store, whatever their scheme and port. The result depends
 /// only on the URL and the number of stores, and never changes between versions. If stores are
 /// added, each page stays where it was or moves to a new store. Each of n stores has about an n-th
-/// of the hosts. A host with very many pages has them all in one store.
+/// of the hosts. All pages of a host are in one store, even if it has very many pages.
 ///
-/// The host is hashed in the form in which a SURT key begins with it; `format/surt.md` in the
-/// repository defines it, so other programs can compute the same result. The store is chosen by
-/// jump consistent hashing: J. Lamping and E. Veach, "A fast, minimal memory, consistent hash
+/// The host is hashed in the form that it has at the start of a SURT key. `format/surt.md` in the
+/// repository defines this form, so other programs can compute the same result. The store is chosen
+/// by jump consistent hashing: J. Lamping and E. Veach, "A fast, minimal memory, consistent hash
 /// algorithm", 2014. Takes about ten nanoseconds for each doubling of the stores, plus the time to
 /// read the host.
 ///
@@ -34,8 +34,8 @@ pub fn route(url: &str, stores: NonZeroU32) -> u32 {
     jump(xxh3_64(surt::host_of(&host)), stores)
 }
 
-/// The bucket of a hash among `places` buckets. With one bucket more, its fair share of hashes
-/// moves there, and the others stay.
+/// The bucket of a hash among `places` buckets. With one bucket more, the fair share of hashes
+/// moves to the new bucket, and all other hashes stay.
 #[expect(clippy::cast_possible_truncation, reason = "it is below the number of places")]
 fn jump(hash: u64, places: NonZeroU32) -> u32 {
     let (mut state, mut place, mut next) = (hash, 0, 0_u64);
@@ -66,7 +66,7 @@ mod tests {
         ("", [0, 0, 2, 2, 436, 1_000_669_109]),
     ];
 
-    /// Others rely on these: they are worked out from `format/surt.md` by another program.
+    /// Other programs rely on these routes, which another program computed from `format/surt.md`.
     #[test]
     fn routes_never_change() {
         for (url, of_stores) in GOLDEN {

@@ -1,15 +1,15 @@
-//! Sites: a host, or a folder of it, named by the start of its pages' SURT keys.
+//! Sites. A site is a host or a folder of a host, identified by the start of its pages' SURT keys.
 //!
-//! The key of a site ends with the `/` of its host or folder. So it is the key of a
-//! [`Prefix`](crate::Prefix) that ends with `/`: all pages below it, and the folder itself. A port
-//! belongs to the host. The rest of a page's key after the key of the site, without the scheme, is
-//! the page's *path* in the site, with query and fragment. Equal paths in two sites are equal
-//! bytes, and the pages of a site are in the order of their paths.
+//! The key of a site ends with the `/` of its host or folder. So the key of a site is the key of a
+//! [`Prefix`](crate::Prefix) that ends with `/`. This prefix covers all pages below the folder, and
+//! the folder itself. A port belongs to the host. The rest of a page's key after the key of the
+//! site, without the scheme, is the page's *path* in the site, with query and fragment. Equal paths
+//! in two sites are equal bytes, and the pages of a site are in the order of their paths.
 
 use super::surt::{END, FRAGMENT, LABEL, QUERY, SLASH};
 
-/// The key of a page without its scheme, so up to the end of its path. `None` if the URL has no
-/// host, a host with an empty label, or user information: no prefix of a site covers such a URL.
+/// The key of a page without its scheme: the key up to the end of the path. `None` if the URL has
+/// no host, a host with an empty label, or user information: no prefix of a site covers such a URL.
 pub(crate) fn address(key: &[u8]) -> Option<&[u8]> {
     let mut parts = key.split(|byte| *byte == END);
     let (host, port, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -18,8 +18,8 @@ pub(crate) fn address(key: &[u8]) -> Option<&[u8]> {
     key.get(..host.len() + port.len() + path.len() + 2).filter(|_| is_plain)
 }
 
-/// The length of each site's key at the start of an address: of the host, of the folder in it, and
-/// so on.
+/// The length of each site's key at the start of an address: first the key of the host, then of the
+/// folder in the host, and so on.
 pub(crate) fn sites(address: &[u8]) -> impl Iterator<Item = usize> {
     let ends = address.iter().enumerate().filter(|(_, byte)| **byte == END);
     // A path begins with a slash, even if the URL omits it.
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The sites of a page as they are written, each with the path of the page in it.
+    /// The sites of a page as text, each with the path of the page in the site.
     fn places(url: &str) -> Option<Vec<String>> {
         let key = surt::key_of(url);
         let address = address(&key)?;

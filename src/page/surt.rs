@@ -1,41 +1,41 @@
 //! The SURT key of a URL: the order of pages, in which a site's pages are neighbours.
 //!
 //! A key only orders pages and bounds prefixes; pages with equal keys are ordered by the bytes of
-//! their URLs. It is made of a URL's parts, the most significant first, with separators that no URL
-//! can contain, being control characters:
+//! their URLs. A key consists of a URL's parts, the most significant part first. The parts are
+//! separated by control characters, which no URL can contain:
 //!
 //! | URL | key |
 //! |---|---|
 //! | with a host | *label* { 02 *label* } 01 [ *port* ] [ `@` *userinfo* ] 01 *path* 01 *scheme* |
 //! | without | FF *scheme* 01 *rest* |
 //!
-//! - The labels of a host stand in reverse, so that a domain is followed by its subdomains. An IP
-//!   address is one label, not reversed. A dot at the end of the host is dropped.
-//! - The port stands without leading zeros; the default one (80 for `http`, 443 for `https`) is no
-//!   port.
-//! - The path is all that follows the authority, query and fragment included, with `/` as 04, `?`
-//!   as 03 and `#` as 02: whatever continues a path beyond a boundary follows it at once, before
-//!   any longer name. An empty path counts as `/`, so `http://a` and `http://a/` have equal keys.
+//! - The labels of a host are in reverse order, so that a domain is followed by its subdomains. An
+//!   IP address is one label, not reversed. A dot at the end of the host is dropped.
+//! - The port has no leading zeros; the default port (80 for `http`, 443 for `https`) is left out.
+//! - The path is the text after the authority, with query and fragment. `/` is encoded as 04, `?`
+//!   as 03 and `#` as 02, so a key that continues a path after a boundary comes directly after the
+//!   path, before any longer name. An empty path counts as `/`, so `http://a` and `http://a/` have
+//!   equal keys.
 //! - A URL has a host if it begins with `scheme://` and a byte of authority, and the scheme is not
-//!   `file`. Any other (`urn:`, `mailto:`, `data:`, `http:///x`, `no scheme at all`) comes after
-//!   all hosts, by its scheme and the rest of its text, mapped as a path is; where the rest does
-//!   not begin with `/`, its parts are divided by `:`, which is then 05. Without a scheme, the
-//!   scheme is empty.
-//! - Schemes and hosts are in lower case, but only their ASCII letters, and a label with any other
-//!   character is `xn--` and its punycode *as it is*. Mapping such labels to lower case or to a
-//!   normal form first, as browsers do, needs tables that change with each version of Unicode, and
-//!   an order that changes with a table would be damage in every sorted file. Crawlers see hosts in
-//!   their ASCII form nearly always, and that has its one place. Labels of more than 63 code
-//!   points and hosts of more than 1,012 bytes, which cannot exist, stay as they are: encoding is
-//!   quadratic.
+//!   `file`. Any other URL (`urn:`, `mailto:`, `data:`, `http:///x`, `no scheme at all`) comes
+//!   after all hosts. The key of such a URL consists of the scheme and the rest of the text,
+//!   encoded in the way of a path. If the rest does not begin with `/`, its parts are separated by
+//!   `:`, which is encoded as 05. Without a scheme, the scheme is empty.
+//! - Schemes and hosts are in lower case, but only their ASCII letters. A label with any other
+//!   character is encoded as `xn--` and the punycode of the unchanged label. Browsers map such
+//!   labels to lower case and to a normal form first, but these mappings need tables that change
+//!   with each version of Unicode. An order that changes with a table would damage every sorted
+//!   file. Crawlers nearly always see hosts in their ASCII form, which has exactly one position.
+//!   Labels of more than 63 code points and hosts of more than 1,012 bytes, which cannot exist, are
+//!   not encoded: encoding takes quadratic time.
 //!
 //! So every prefix that ends at a label or at a path boundary is one contiguous range of keys.
 
 use super::punycode;
 
-/// Ends the host, the port and the path.
+/// The end of the host, of the port and of the path.
 pub(crate) const END: u8 = 0x01;
-/// Between two labels of a host.
+/// The separator of two labels of a host.
 pub(crate) const LABEL: u8 = 0x02;
 /// `#` in a path.
 pub(crate) const FRAGMENT: u8 = 0x02;
@@ -45,17 +45,18 @@ pub(crate) const QUERY: u8 = 0x03;
 pub(crate) const SLASH: u8 = 0x04;
 /// `:` in the rest of a URL without a host that does not begin with `/`.
 pub(crate) const COLON: u8 = 0x05;
-/// Begins the key of a URL without a host; no host begins with it, as it is not UTF-8.
+/// The start of the key of a URL without a host. No host begins with this byte, because it is not
+/// UTF-8.
 pub(crate) const HOSTLESS: u8 = 0xff;
 
-/// Most bytes of a host whose labels are encoded: a name has at most 253 bytes once encoded, and
-/// every code point, of up to 4 bytes, costs at least one of them.
+/// The maximum number of bytes of a host whose labels are encoded. A name has at most 253 bytes
+/// once encoded. Every code point has up to 4 bytes, and costs at least one of the 253 bytes.
 const ENCODED_HOST_BYTES_MAX: usize = 4 * 253;
 
 /// Appends the key of `url` to `out`.
 ///
-/// Linear in the length of the URL, without an allocation of its own; about 80 ns for an ordinary
-/// URL. Any text gets a key, the same one in every version of this crate.
+/// Takes time linear in the length of the URL, without an allocation; about 80 ns for an ordinary
+/// URL. Any text has a key, which is the same in every version of this crate.
 pub(crate) fn key(url: &str, out: &mut Vec<u8>) {
     let (scheme, rest) = split_scheme(url).unwrap_or(("", url));
     let Some((authority, path)) = split_authority(scheme, rest) else {
@@ -81,8 +82,8 @@ pub(crate) fn key(url: &str, out: &mut Vec<u8>) {
     push_lower(scheme, out);
 }
 
-/// Appends the host of a URL in the form of its key: the part before the first 01. For a URL
-/// without a host, it is the scheme.
+/// Appends the host of a URL in the form of its key, which is the part before the first 01. For a
+/// URL without a host, appends the scheme.
 pub(crate) fn host(url: &str, out: &mut Vec<u8>) {
     let (scheme, rest) = split_scheme(url).unwrap_or(("", url));
     match split_authority(scheme, rest) {
@@ -94,13 +95,13 @@ pub(crate) fn host(url: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The [`host`] of a URL that has no control character, from its key.
+/// The [`host`] of a URL without control characters, from the key of the URL.
 pub(crate) fn host_of(key: &[u8]) -> &[u8] {
     key.split(|byte| *byte == END).next().unwrap_or(key)
 }
 
-/// The host that a key begins with, in its usual order; for a URL without a host, its scheme and a
-/// colon. The key comes from a URL, so it is text.
+/// The host at the start of a key, with its labels in the usual order; for a URL without a host,
+/// its scheme and a colon. The key comes from a URL, so the host is text.
 pub(crate) fn host_name(key: &[u8]) -> String {
     let host = host_of(key);
     match host.split_first() {
@@ -113,14 +114,14 @@ pub(crate) fn host_name(key: &[u8]) -> String {
     }
 }
 
-/// The key of a URL, by itself.
+/// Returns the key of a URL in a new buffer.
 pub(crate) fn key_of(url: &str) -> Vec<u8> {
     let mut out = Vec::new();
     key(url, &mut out);
     out
 }
 
-/// A scheme and what follows its colon.
+/// Splits a text into a scheme and the text after its colon.
 pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once(':')?;
     let (first, others) = scheme.as_bytes().split_first()?;
@@ -129,7 +130,7 @@ pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     valid.then_some((scheme, rest))
 }
 
-/// The authority and the path of what follows a scheme; `None` for a URL without a host.
+/// Splits the text after a scheme into the authority and the path; `None` for a URL without a host.
 pub(crate) fn split_authority<'a>(scheme: &str, rest: &'a str) -> Option<(&'a str, &'a str)> {
     let rest = rest.strip_prefix("//").filter(|_| !scheme.is_empty())?;
     let (authority, path) = split_path(rest);
@@ -137,14 +138,14 @@ pub(crate) fn split_authority<'a>(scheme: &str, rest: &'a str) -> Option<(&'a st
     has_host.then_some((authority, path))
 }
 
-/// What comes before the first `/`, `?` or `#`, and the rest from there.
+/// Splits a text before the first `/`, `?` or `#`.
 pub(super) fn split_path(text: &str) -> (&str, &str) {
     let end = text.bytes().position(|b| matches!(b, b'/' | b'?' | b'#')).unwrap_or(text.len());
     text.split_at(end)
 }
 
-/// User information, host and port of an authority. The port is digits without leading zeros;
-/// whatever else follows a colon belongs to the host.
+/// Splits an authority into user information, host and port. The port is digits without leading
+/// zeros; any other text after a colon belongs to the host.
 pub(crate) fn split_host(authority: &str) -> (Option<&str>, &str, &str) {
     let (user, host) = match split_last(authority, b'@') {
         Some((user, host)) => (Some(user), host),
@@ -172,7 +173,7 @@ pub(crate) fn is_default_port(scheme: &str, port: &str) -> bool {
     }
 }
 
-/// Appends a host: its labels in reverse, or an IP address as it is.
+/// Appends a host: its labels in reverse, or an unchanged IP address.
 pub(super) fn push_host(host: &str, out: &mut Vec<u8>) {
     let host = host.strip_suffix('.').unwrap_or(host);
     if is_address(host) {
@@ -195,14 +196,14 @@ pub(super) fn push_host(host: &str, out: &mut Vec<u8>) {
 }
 
 /// Splits a text at the last occurrence of an ASCII character. Meant for short texts: the standard
-/// library first prepares for long ones.
+/// library's search has a setup cost for long texts.
 fn split_last(text: &str, byte: u8) -> Option<(&str, &str)> {
     let at = text.as_bytes().iter().rposition(|other| *other == byte)?;
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// Whether a host is an IP address: `[...]`, or four numbers up to 255. Written by hand, because
-/// the standard library has changed its definition between versions.
+/// Whether a host is an IP address: `[...]`, or four numbers up to 255. Does not use the standard
+/// library, whose definition has changed between versions.
 pub(crate) fn is_address(host: &str) -> bool {
     if host.starts_with('[') {
         return host.ends_with(']');
@@ -226,7 +227,7 @@ pub(super) fn push_path(path: &str, out: &mut Vec<u8>) {
     out.extend(path.bytes().map(boundary));
 }
 
-/// Appends what follows the scheme of a URL without a host.
+/// Appends the text after the scheme of a URL without a host.
 pub(super) fn push_rest(rest: &str, out: &mut Vec<u8>) {
     if rest.starts_with('/') {
         out.extend(rest.bytes().map(boundary));
@@ -371,7 +372,7 @@ mod tests {
         assert!(shown.starts_with("\u{10ffff}\u{80}<2>\u{10ffff}"), "{shown}");
     }
 
-    /// The order itself, as a list that must never change.
+    /// The order of pages, as a list that must never change.
     #[test]
     fn pages_are_in_surt_order() {
         let ordered = [
@@ -425,7 +426,7 @@ mod tests {
         assert_eq!(sorted, ordered);
     }
 
-    /// URLs over few names, so that any two often share some part.
+    /// URLs made of few names, so that two URLs often share some part.
     fn urls() -> impl Strategy<Value = (String, String)> {
         let host = "(a|b|a-b|a\\.b|c\\.a\\.b|b\\.a|a\\.b-c|ä\\.b|1\\.2\\.3\\.4|\\[::1\\])";
         let rest = "(:8080|:81)?(/|/a|/a-|/ab|/b)(/|/a|/a0|)(\\?|\\?a/b|\\?b|)(#|#a|)";

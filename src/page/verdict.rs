@@ -24,10 +24,10 @@ use crate::time::Time;
 pub enum SameBy {
     /// The digests are equal.
     Digest,
-    /// The fingerprints are equal, in every epoch in which both contents have one (and the digests
-    /// differ, or are unknown).
+    /// The fingerprints are equal in every epoch in which both contents have a fingerprint, and the
+    /// digests differ or are unknown.
     Fingerprint,
-    /// The server, or the archive, said so.
+    /// The server or the archive reported that the content is unchanged.
     NotModified,
 }
 
@@ -48,13 +48,13 @@ pub enum SameBy {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Distance {
-    /// The number of differing bits, among those that the epoch does not reserve.
+    /// The number of differing bits, without the bits that the epoch reserves.
     pub bits: u32,
     /// The epoch of the two fingerprints. Distances of different epochs have different meanings.
     pub epoch: Epoch,
 }
 
-/// What an observation found out about its page.
+/// The result of an observation for its page.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -74,38 +74,39 @@ pub struct Distance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The first content of this page.
+    /// The first content of the page.
     New,
     /// Unchanged: the version in force is confirmed.
     Same(SameBy),
-    /// Reported as not modified, but the store never saw any content of this page.
+    /// Reported as not modified, but the store never saw any content of the page.
     Unseen,
-    /// Content that is not among the last versions known of this page.
+    /// Content that is not among the last known versions of the page.
     Changed {
         /// The distance to the previous version, in the newest epoch that
-        /// [detects changes](crate::Role) in which both have a fingerprint; `None` if there is
-        /// none.
+        /// [detects changes](crate::Role) and has fingerprints of both versions; `None` without
+        /// such an epoch.
         distance: Option<Distance>,
     },
     /// A return to an earlier version.
     Reverted {
-        /// When that version was last seen.
+        /// The time when the earlier version was last seen.
         to: Time,
-        /// The distance to the version before, as in [`Changed`](Self::Changed).
+        /// The distance to the previous version, as in [`Changed`](Self::Changed).
         distance: Option<Distance>,
     },
     /// The page is gone.
     Gone,
     /// The visit failed; the version in force stays in force.
     Failed,
-    /// The visit is not later than the last one. It is stored in order in the history.
+    /// The visit is not later than the last visit. The store inserts the visit in order into the
+    /// history.
     OutOfOrder,
-    /// The store had exactly this visit already; nothing changed.
+    /// The store already had exactly this visit; nothing changed.
     Known,
 }
 
 impl Verdict {
-    /// The distance to the version before, of a page that changed or reverted.
+    /// The distance to the previous version, for a page that changed or reverted.
     pub fn distance(&self) -> Option<Distance> {
         match *self {
             Verdict::Changed { distance } | Verdict::Reverted { distance, .. } => distance,
@@ -114,14 +115,15 @@ impl Verdict {
     }
 }
 
-/// Formats as "4 bits".
+/// Formats the distance, for example "4 bits".
 impl fmt::Display for Distance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.bits, if self.bits == 1 { "bit" } else { "bits" })
     }
 }
 
-/// Formats for people: "new", "same (digest)", "changed by 4 bits". Times are in UTC.
+/// Formats the verdict for people, for example "new", "same (digest)", "changed by 4 bits". Times
+/// are in UTC.
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -162,14 +164,14 @@ impl fmt::Display for Verdict {
 pub enum RestateOutcome {
     /// The fingerprint was stored.
     Stored,
-    /// It was known already; nothing changed.
+    /// The fingerprint was stored already; nothing changed.
     Known,
-    /// The page had no content at that time, or none with that digest; nothing was stored.
+    /// The page had no content at the time, or no content with the digest; nothing was stored.
     Missing,
 }
 
-/// The answer to a [weight](crate::PropertyUpdate::weight) or a
-/// [class](crate::PropertyUpdate::class) that comes without a visit.
+/// The result of setting a [weight](crate::PropertyUpdate::weight) or a
+/// [class](crate::PropertyUpdate::class) without a visit.
 ///
 /// ```
 /// # use simkeep::{Options, PropertyOutcome, PropertyUpdate, Store, Time};
@@ -184,9 +186,9 @@ pub enum RestateOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PropertyOutcome {
-    /// It was stored.
+    /// The property was stored.
     Stored,
-    /// It was known already; nothing changed.
+    /// The property was stored already; nothing changed.
     Known,
     /// The page is unknown; nothing was stored.
     Missing,

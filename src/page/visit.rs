@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{Content, Digest};
 use crate::time::Time;
 
-/// What a visit found.
+/// The result of a visit.
 ///
 /// ```
 /// use simkeep::{Observation, Seen, Time};
@@ -20,22 +20,22 @@ use crate::time::Time;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seen {
-    /// Content.
+    /// The page had content.
     Content(Content),
-    /// The server, or an archive, said that the content has not changed. The digest only records
-    /// which content it meant.
+    /// The server or an archive reported that the content has not changed. The digest only records
+    /// the content that the report is about.
     NotModified {
-        /// The digest that came with the message.
+        /// The digest in the report.
         digest: Option<Digest>,
     },
     /// The page is gone (404, 410).
     Gone,
-    /// The visit failed. It confirms nothing and changes nothing.
+    /// The visit failed. A failed visit confirms nothing and changes nothing.
     Failed,
 }
 
 impl Seen {
-    /// The content, if that is what was seen.
+    /// The content, if the visit saw content.
     pub fn content(&self) -> Option<&Content> {
         match self {
             Seen::Content(content) => Some(content),
@@ -52,7 +52,7 @@ impl Seen {
         }
     }
 
-    /// Breaks ties between visits.
+    /// The rank of the result, which orders visits that are otherwise equal.
     fn rank(&self) -> u8 {
         match self {
             Seen::Failed => 0,
@@ -63,7 +63,7 @@ impl Seen {
     }
 }
 
-/// One visit in a page's history: what it saw, and when.
+/// One visit in a page's history: its time and result.
 ///
 /// Visits are ordered by time, then digest, then fingerprint. Ties are broken by the kind of
 /// result, the epoch, the status and the modification time, so two different visits always have an
@@ -83,12 +83,12 @@ impl Seen {
 pub struct Visit {
     /// The time of the visit.
     pub time: Time,
-    /// What was seen.
+    /// The result of the visit.
     pub seen: Seen,
     /// The HTTP status, if known.
     pub status: Option<u16>,
-    /// When the page was last modified, as the server reported in `Last-Modified`. It need not be
-    /// plausible.
+    /// The time when the page was last modified, as the server reported in `Last-Modified`. The
+    /// time need not be plausible.
     pub modified: Option<Time>,
 }
 

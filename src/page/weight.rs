@@ -1,13 +1,13 @@
-//! The weight of a page, its importance relative to others.
+//! The weight of a page: its importance relative to other pages.
 
 use std::fmt;
 
 /// The importance of a page: a visit to a page of weight 2 is worth as much as two visits to a page
 /// of weight 1.
 ///
-/// A weight is stored as an `f32`. A number is rounded to the nearest one, and a finite positive
-/// number beyond the least or greatest `f32` to that one. A store
-/// [rejects](crate::Error::InvalidOption) a weight that is not finite or not positive.
+/// A weight is stored as an `f32`. A number is rounded to the nearest `f32`. A finite positive
+/// number outside the range of positive `f32` numbers becomes the least or the greatest one. A
+/// store [rejects](crate::Error::InvalidOption) a weight that is not finite or not positive.
 ///
 /// ```
 /// use simkeep::Weight;
@@ -17,7 +17,7 @@ use std::fmt;
 /// assert_eq!(Weight::from(0.1).to_string(), "0.1");
 /// assert!(Weight::from(1.0) < Weight::from(2.0));
 /// ```
-// The bits of an `f32`: for positive numbers, they have the order of the numbers.
+// The bits of an `f32`. For positive numbers, the bits have the order of the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Weight(u32);
 
@@ -25,13 +25,13 @@ impl Weight {
     /// The weight of a page whose weight was never set.
     pub const ONE: Weight = Weight(1_f32.to_bits());
 
-    /// The number.
+    /// The weight as an `f32`.
     pub fn get(self) -> f32 {
         f32::from_bits(self.0)
     }
 
-    /// The shortest number that [converts](Weight::from) to this weight: 0.1, where
-    /// [`get`](Weight::get) is 0.100000001490116.
+    /// The shortest number that [converts](Weight::from) to this weight: 0.1 if
+    /// [`get`](Weight::get) returns 0.100000001490116.
     pub fn to_f64(self) -> f64 {
         let number = self.get();
         // The shortest decimal of an `f32` may be ambiguous as an `f64`.
@@ -39,17 +39,17 @@ impl Weight {
         short.unwrap_or(f64::from(number))
     }
 
-    /// The bits of the number, as they are stored.
+    /// The bits of the number, for storage.
     pub(crate) fn to_bits(self) -> u32 {
         self.0
     }
 
-    /// Restores a stored weight; `None` if these bits are not a sound weight.
+    /// Restores a stored weight; `None` if the bits are not a sound weight.
     pub(crate) fn from_bits(bits: u32) -> Option<Weight> {
         Some(Weight(bits)).filter(|weight| weight.is_sound())
     }
 
-    /// Whether it is finite and positive.
+    /// Whether the weight is finite and positive.
     pub fn is_sound(self) -> bool {
         self.get().is_finite() && self.get() > 0.0
     }
@@ -62,10 +62,10 @@ impl Default for Weight {
 }
 
 impl From<f64> for Weight {
-    /// The nearest weight. For a number that is not finite or not positive, the result is not
-    /// [sound](Weight::is_sound).
+    /// Converts a number to the nearest weight. For a number that is not finite or not positive,
+    /// the result is not [sound](Weight::is_sound).
     fn from(weight: f64) -> Weight {
-        /// The least positive number of this type.
+        /// The least positive `f32`.
         const LEAST: f32 = f32::from_bits(1);
         #[expect(clippy::cast_possible_truncation, reason = "rounded to the nearest")]
         let nearest = weight as f32;
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn weights_are_ordered_and_round_trip_through_text() {
         let mut before = None;
-        // All that are normal.
+        // All exponents of normal numbers.
         for exponent in -379..386 {
             let weight = Weight::from(10_f64.powf(f64::from(exponent) / 10.0));
             assert!(before < Some(weight));
@@ -113,7 +113,7 @@ mod tests {
             let shown: f64 = weight.to_string().parse().unwrap();
             assert_eq!(Weight::from(shown), weight);
         }
-        // Of this one the fewest digits are read as the next, by way of an `f64`.
+        // The shortest digits of this weight are parsed as the next weight, by way of an `f64`.
         let weight = Weight(0x15ae_43fd);
         assert_ne!(Weight::from(7.038531e-26), weight);
         assert_eq!(Weight::from(weight.to_string().parse::<f64>().unwrap()), weight);

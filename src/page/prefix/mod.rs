@@ -1,8 +1,8 @@
 //! A prefix: a domain, a host, a folder of a site, a branch of a scheme.
 //!
-//! Every prefix is one contiguous range of SURT keys, because it ends at a boundary: of a label, of
-//! a port or of a path. It is stored as the common start of its pages' keys. The end of the range
-//! follows from the shape of the start.
+//! Every prefix is one contiguous range of SURT keys, because a prefix ends at a boundary: of a
+//! label, of a port or of a path. A prefix is stored as the common start of its pages' keys. The
+//! form of the start determines the end of the range.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::surt::{self, COLON, END, FRAGMENT, HOSTLESS, LABEL, QUERY, SLASH};
 use crate::url::{PrefixError, URL_BYTES_MAX, control};
 pub(crate) use users::Users;
 
-/// A set of pages that is named by the start of their URLs.
+/// A set of pages, defined by the start of their URLs.
 ///
 /// | text | pages |
 /// |---|---|
@@ -27,19 +27,19 @@ pub(crate) use users::Users;
 /// | `urn:isbn` | `urn:isbn` and `urn:isbn:...`, but not `urn:isbn-13` |
 /// | `file:///home/x` | that file, or that folder and all in it |
 ///
-/// A prefix covers every scheme that has hosts: `https://` or another scheme in front changes
-/// nothing, because a page's `http` and `https` variants are neighbours. The scheme only selects
-/// the default port; without a scheme, both 80 and 443 are default ports. Schemes are compared
-/// without regard to ASCII case, paths exactly. An IP address has no subdomains.
+/// A prefix covers every scheme that has hosts. A scheme like `https://` in front of a prefix does
+/// not limit it, because a page's `http` and `https` variants are neighbours. The scheme only
+/// selects the default port; without a scheme, both 80 and 443 are default ports. Schemes are
+/// compared without regard to ASCII case, paths exactly. An IP address has no subdomains.
 ///
 /// A host is parsed as browsers parse it (URL Standard, 3.5): `BÜCHER。example` is
 /// `xn--bcher-kva.example`, `0x7f.1` is `127.0.0.1`, and in `example.com\\docs` a path begins. A
-/// host in SURT form is used as it is, and so reaches pages whose host browsers would write in
-/// another way: `1,127)/` covers `http://127.1/`.
+/// host in SURT form is not normalized. So it covers pages whose host browsers would normalize:
+/// `1,127)/` covers `http://127.1/`.
 ///
 /// URLs with user information (`http://user@host/path`) are covered by their domain, but not by a
 /// host or a path. Only [`Store::forget`](crate::Store::forget) and
-/// [`Store::purge`](crate::Store::purge) include them.
+/// [`Store::purge`](crate::Store::purge) include URLs with user information.
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -50,9 +50,10 @@ pub(crate) use users::Users;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Prefix {
-    /// The common start of its pages' keys, and the least key that can be one of them.
+    /// The common start of its pages' keys, which is also the least possible key of a page under
+    /// the prefix.
     start: Vec<u8>,
-    /// The least key after them.
+    /// The least key after all keys under the prefix.
     end: Vec<u8>,
 }
 
@@ -65,22 +66,21 @@ impl FromStr for Prefix {
 }
 
 impl Prefix {
-    /// Reads a prefix in any of the forms above.
+    /// Parses a prefix in any of the forms above.
     ///
     /// # Errors
     ///
-    /// Anything else is a [`PrefixError`], whose message lists the forms.
+    /// A text in any other form is a [`PrefixError`], whose message lists the forms.
     pub fn parse(text: &str) -> Result<Prefix, PrefixError> {
         Prefix::parse_with(text, host::read)
     }
 
-    /// Returns the prefix of the host exactly as typed, if [`Prefix::parse`] normalizes it to
-    /// another host.
+    /// Returns the prefix for the host exactly as typed, if [`Prefix::parse`] normalizes the host.
     ///
-    /// `http://127.1/x` is a page of its own. A prefix `127.1/x` does not cover it, because it is
-    /// parsed as `127.0.0.1/x`. To cover the pages that the text names literally, for example to
-    /// forget them, use both prefixes. `None` if nothing is normalized, or if the text names no
-    /// pages.
+    /// `http://127.1/x` is a different page from `http://127.0.0.1/x`. The prefix `127.1/x` does
+    /// not cover `http://127.1/x`, because the prefix is parsed as `127.0.0.1/x`. To cover the
+    /// pages with the literal host of the text, for example to forget them, use both prefixes.
+    /// `None` if nothing is normalized, or if the text names no pages.
     ///
     /// ```
     /// use simkeep::Prefix;
@@ -115,7 +115,7 @@ impl Prefix {
         Ok(Prefix::from_start(start).expect("what was just built has the shape of a prefix"))
     }
 
-    /// The bytes to store, for [`Prefix::from_bytes`].
+    /// The bytes to store; [`Prefix::from_bytes`] restores the prefix.
     pub(crate) fn to_bytes(&self) -> &[u8] {
         &self.start
     }
@@ -125,34 +125,34 @@ impl Prefix {
         Prefix::from_start(bytes.to_vec())
     }
 
-    /// Checks the shape of a key and computes the end of the range that it begins.
+    /// Checks the form of a key and computes the end of the range that begins with the key.
     fn from_start(start: Vec<u8>) -> Option<Prefix> {
         let parts = Parts::of(&start)?;
         let past = parts.last_boundary() + 1;
         let mut end = start.clone();
         match end.last_mut() {
-            // Its own pages (01) and its subdomains (02).
+            // The pages of the domain (01) and its subdomains (02).
             Some(byte) if matches!(parts, Parts::Domain { .. }) => *byte = past,
-            // Everything that continues after a boundary.
+            // All keys that continue after the boundary.
             Some(byte) if *byte < past => *byte += 1,
-            // The name itself, and everything that continues with a boundary.
+            // The name itself, and all keys that continue with a boundary.
             _ => end.push(past),
         }
         Some(Prefix { start, end })
     }
 
-    /// The range of its keys: the first key, and the first key past the end.
+    /// The range of the prefix's keys: the first key, and the first key past the end.
     pub(crate) fn range(&self) -> (&[u8], &[u8]) {
         (&self.start, &self.end)
     }
 
-    /// Whether it contains all pages under the other prefix. If neither covers the other, they
-    /// share no page.
+    /// Whether the prefix contains all pages under `other`. If neither prefix covers the other,
+    /// they have no page in common.
     pub(crate) fn covers(&self, other: &Prefix) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// Whether the page with this key is under it.
+    /// Whether the page with a key is under the prefix.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
         let (start, end) = self.range();
         start <= key && key < end
@@ -167,7 +167,7 @@ impl fmt::Display for Prefix {
     }
 }
 
-/// The parts of the key that a prefix begins with.
+/// The parts of the key at the start of a prefix.
 #[derive(Clone, Copy)]
 enum Parts<'a> {
     /// *labels* 01
@@ -179,10 +179,11 @@ enum Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts, if they have the shape that [`Prefix::parse`] gives them.
+    /// Splits a key into parts; `None` unless the parts have the form that [`Prefix::parse`]
+    /// produces.
     fn of(start: &'a [u8]) -> Option<Parts<'a>> {
         let text = |bytes| std::str::from_utf8(bytes).ok();
-        // No byte of a part may end the part, or be taken for a boundary that it does not have.
+        // No byte of a part may end the part, or look like a boundary.
         let is_plain =
             |part: &str, last: u8| part.bytes().all(|b| b > END && (b <= last || b >= 0x20));
         if let Some((&HOSTLESS, start)) = start.split_first() {
@@ -209,7 +210,7 @@ impl<'a> Parts<'a> {
         valid.then_some(Parts::Path { labels, port, path })
     }
 
-    /// The greatest byte that is a boundary in the last part.
+    /// The greatest boundary byte in the last part.
     fn last_boundary(&self) -> u8 {
         match self {
             Parts::Domain { .. } => LABEL,
@@ -243,7 +244,7 @@ impl fmt::Display for Parts<'_> {
             },
             Parts::Path { labels, port, path: text } => {
                 let host = plain_host(labels);
-                // A port that would be dropped as the default needs the other scheme in front.
+                // A port that would be dropped as a default port needs the other scheme in front.
                 match port {
                     "80" => f.write_str("https://")?,
                     "443" => f.write_str("http://")?,
@@ -265,8 +266,8 @@ impl fmt::Display for Parts<'_> {
     }
 }
 
-/// Formats the labels as a host; `None` if [`Prefix::parse`] would normalize that text to another
-/// host.
+/// Formats the labels as a host; `None` if [`Prefix::parse`] would normalize the formatted host to
+/// another host.
 fn plain_host(labels: &str) -> Option<String> {
     let host: Vec<&str> = labels.rsplit(char::from(LABEL)).collect();
     let host = host.join(".");
@@ -274,7 +275,7 @@ fn plain_host(labels: &str) -> Option<String> {
     (is_read && !host.contains('\\')).then_some(host)
 }
 
-/// A host by its labels in SURT form.
+/// Formats the labels as a host in SURT form.
 fn surt_host(labels: &str) -> String {
     format!("({}", labels.replace(char::from(LABEL), ","))
 }
@@ -285,7 +286,7 @@ fn is_port(rest: &str) -> bool {
     (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// What follows the two slashes before a host; `None` if there is no host.
+/// The text after the two slashes before a host; `None` if there is no host.
 fn after_slashes<'t>(scheme: &str, rest: &'t str) -> Option<&'t str> {
     let slashes: &[char] = if host::is_special(scheme) { &['/', '\\'] } else { &['/'] };
     let text = rest.strip_prefix(slashes)?.strip_prefix(slashes)?;
@@ -294,8 +295,9 @@ fn after_slashes<'t>(scheme: &str, rest: &'t str) -> Option<&'t str> {
     (has_host && !scheme.eq_ignore_ascii_case("file")).then_some(text)
 }
 
-/// Splits a prefix into its authority and the rest, and returns whether it is in SURT form. In any
-/// other form the authority also ends at a `\`, if the scheme treats that as a slash.
+/// Splits the text of a prefix into its authority and the rest, and returns whether the text is in
+/// SURT form. In any other form the authority also ends at a `\`, if the scheme treats `\` as a
+/// slash.
 fn split_authority<'t>(scheme: &str, text: &'t str) -> (&'t str, &'t str, bool) {
     let (authority, path) = surt::split_path(text);
     let is_special = scheme.is_empty() || host::is_special(scheme);
@@ -370,7 +372,8 @@ fn start_with_host(
     Ok(start)
 }
 
-/// Converts `(com,example,www:8080)` to `www.example.com:8080`, and returns whether a `)` ended it.
+/// Converts `(com,example,www:8080)` to `www.example.com:8080`, and returns whether a `)` ends the
+/// text.
 #[expect(clippy::expect_used, reason = "without a user the host comes first")]
 fn unreverse(authority: &str) -> Result<(String, bool), PrefixError> {
     let text = authority.strip_prefix('(').unwrap_or(authority);

@@ -178,8 +178,8 @@ fn equal_prefixes_are_shown_in_the_shortest_form() {
     }
 }
 
-/// A page whose URL has another spelling of its host keeps its place (`format/surt.md`), and is named in
-/// SURT form.
+/// A page whose URL has another spelling of its host keeps its position in the order
+/// (`format/surt.md`). The SURT form of the host names this page.
 #[test]
 fn host_is_parsed_as_in_browsers_unless_in_surt_form() {
     for (text, shown) in [
@@ -243,7 +243,7 @@ fn invalid_prefix_is_refused_with_the_valid_forms() {
     }
 }
 
-/// Stored tombstones hold these bytes.
+/// Stored tombstones contain these bytes.
 #[test]
 fn stored_bytes_do_not_change() {
     for (text, bytes) in [
@@ -332,7 +332,7 @@ fn wholes() -> impl Strategy<Value = Whole> {
     let path = "|(/|/a|/b|/a-)(|/|/a|b)(|\\?|\\?a/b|\\?a|\\?a:b)(|#|#a|#a?b)";
     let path = prop_oneof![1 => Just(None), 4 => path.prop_map(Some)];
     (labels, port, path).prop_map(|(labels, port, path)| {
-        // An empty path is no path, and the text says so as well.
+        // An empty path is no path, and the text of the prefix has no path either.
         let path = path.filter(|path: &String| !path.is_empty());
         Whole { labels, port, path }
     })
@@ -344,7 +344,7 @@ proptest! {
     #[test]
     fn prefix_covers_exactly_its_parts(prefix in wholes(), page in wholes()) {
         let parsed = Prefix::parse(&prefix.text()).unwrap();
-        // Port 80 is the default of one scheme only.
+        // Port 80 is the default port of only one scheme.
         let url = format!("http://{}", page.text());
         prop_assert_eq!(parsed.contains(&key_of(&url)), prefix.covers(&page), "{}", url);
     }
@@ -424,7 +424,7 @@ fn typed_host_is_an_additional_prefix_if_normalized() {
 }
 
 proptest::proptest! {
-    /// Each page is under the prefix that its URL is without its user, as it is read or as it is typed.
+    /// Each page is under the prefix of its own URL, either as parsed or as typed.
     #[test]
     fn url_is_under_its_own_prefix(
         host in "[aA]{1,2}(\\.[b\u{dc}\u{fc}1])?|127\\.1|0x7f\\.1|b%61\\.c|a\u{3002}b|x\u{df}\\.c|\u{ff41}",

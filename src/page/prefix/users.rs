@@ -1,8 +1,8 @@
 //! Pages of a host with user information, such as `http://user:secret@example.com/docs`.
 //!
 //! In SURT order they come after all other pages of their host and port, ordered by user. So no
-//! path prefix covers them, and the pages under a path with any user are not contiguous. They lie
-//! in one range, in which each page is tested.
+//! path prefix covers them, and the pages under a path with any user are not contiguous. All pages
+//! with users lie in one range, in which each page is tested.
 
 use super::{Parts, Prefix};
 use crate::page::surt::{END, HOSTLESS};
@@ -11,15 +11,15 @@ use crate::page::surt::{END, HOSTLESS};
 #[derive(Clone, Debug)]
 pub(crate) struct Users {
     prefix: Prefix,
-    /// The domain of the host, which covers them.
+    /// The domain of the host, which covers all pages with user information.
     domain: Prefix,
     from: Vec<u8>,
     to: Vec<u8>,
 }
 
 impl Prefix {
-    /// The pages with user information that would be under the prefix without it; `None` if the
-    /// prefix covers its pages with users already.
+    /// The pages with user information that the prefix would cover if their URLs had none; `None`
+    /// if the prefix covers pages with users already.
     pub(crate) fn users(&self) -> Option<Users> {
         let Parts::Path { labels, port, .. } = Parts::of(&self.start)? else { return None };
         let host = [labels.as_bytes(), &[END]].concat();
@@ -31,17 +31,17 @@ impl Prefix {
 }
 
 impl Users {
-    /// A prefix that covers them, and many others.
+    /// A prefix that covers all these pages, and many other pages.
     pub(crate) fn domain(&self) -> &Prefix {
         &self.domain
     }
 
-    /// The range of their keys: the first key, and the first key past the end.
+    /// The range of the pages' keys: the first key, and the first key past the end.
     pub(crate) fn range(&self) -> (&[u8], &[u8]) {
         (&self.from, &self.to)
     }
 
-    /// Whether the page with this key is one of them.
+    /// Whether the page with a key is one of these pages.
     pub(crate) fn contains(&self, key: &[u8]) -> bool {
         without_user(key).is_some_and(|key| self.prefix.contains(&key))
     }
