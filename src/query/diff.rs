@@ -1,7 +1,7 @@
 //! The differences between the pages of two stores, or of one store at two times.
 //!
-//! Both sides are read in SURT order, and merged as they are read. The verdict on a page is the one
-//! that an observation of the later version would get on the earlier side.
+//! Both sides are read in SURT order, and merged as they are read. The verdict on a page is the
+//! verdict that the earlier side would return for an observation of the later version.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -17,23 +17,24 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// A page whose version in force differs, from a [`Diff`].
+/// A page whose version in force differs between two sides, from a [`Diff`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
     /// The change: [`Verdict::New`], [`Verdict::Changed`], [`Verdict::Reverted`], or
-    /// [`Verdict::Gone`] if no version is in force any more, or the page is not in the later store.
+    /// [`Verdict::Gone`]. A page is gone if it no longer has a version in force, or is not in the
+    /// later store.
     pub verdict: Verdict,
     /// The value of processing the version in force further: the
-    /// [priority](crate::Outcome::priority) of an observation that saw it.
+    /// [priority](crate::Outcome::priority) of an observation of this version.
     pub priority: f64,
-    /// The earlier version in force, with its fingerprint of the newest epoch.
+    /// The earlier version in force, with its fingerprint in the newest epoch.
     pub before: Option<Content>,
     /// The later version in force.
     pub after: Option<Content>,
-    /// When the later version was last seen, in milliseconds since 1970.
+    /// The time when the later version was last seen, in milliseconds since 1970.
     pub seen: Option<Time>,
 }
 
@@ -41,7 +42,7 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExactDifference {
-    /// The page.
+    /// The URL of the page.
     pub url: String,
     /// The entries that only the earlier side has.
     pub before: Vec<Entry>,
@@ -50,14 +51,14 @@ pub struct ExactDifference {
 }
 
 /// An iterator over the pages whose version in force differs, in SURT order, from
-/// [`Snapshot::diff`] and [`Diff::between`]. It ends after an error.
+/// [`Snapshot::diff`] and [`Diff::between`]. The iterator ends after an error.
 pub struct Diff {
     sides: Sides,
     epochs: Arc<[EpochInfo]>,
 }
 
 /// An iterator over the pages whose entries are not all equal, in SURT order, from
-/// [`ExactDiff::of`]. It ends after an error.
+/// [`ExactDiff::of`]. The iterator ends after an error.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -95,16 +96,16 @@ impl fmt::Debug for ExactDiff {
 enum Sides {
     /// The pages of one store at two times.
     Times { scan: Box<Scan>, since: Time, until: Time },
-    /// The pages of two stores: the earlier one, and the later one.
+    /// The pages of two stores, the earlier store first.
     Stores(Box<[Side; 2]>),
 }
 
-/// The pages of a store, with the next one read ahead.
+/// The pages of a store. The next page is read ahead.
 struct Side {
     scan: Scan,
     next: Option<Page>,
     begun: bool,
-    /// The epoch numbers of this side, in the numbering of both.
+    /// The numbers of this side's epochs in the numbering for both sides.
     numbers: Vec<Epoch>,
 }
 
@@ -127,7 +128,7 @@ impl Side {
         Side { scan: snapshot.scan(under), next: None, begun: false, numbers }
     }
 
-    /// Returns the page that was read ahead, and reads the next one.
+    /// Returns the page that was read ahead, and reads the next page.
     fn advance(&mut self) -> Result<Option<Page>> {
         let next = match self.scan.next_entries().transpose()? {
             None => None,
@@ -148,8 +149,8 @@ impl Side {
 }
 
 impl Sides {
-    /// Two stores, and the epochs of both: first those of the earlier store with their numbers,
-    /// then those that only the later store has.
+    /// Creates the sides of two stores, and lists the epochs of both. The earlier store's epochs
+    /// come first and keep their numbers. Epochs that only the later store has follow.
     fn stores(
         before: &Snapshot,
         after: &Snapshot,
@@ -212,15 +213,15 @@ impl Sides {
 }
 
 impl Diff {
-    /// The differences of a store from another.
+    /// Compares two stores.
     pub(super) fn new(before: &Snapshot, after: &Snapshot, under: Option<&Prefix>) -> Result<Diff> {
         let (sides, epochs) = Sides::stores(before, after, under)?;
         Ok(Diff { sides, epochs })
     }
 
-    /// Returns an iterator over the pages under a prefix, or all, that changed from one time to
-    /// another (both included). It works as [`diff`](Snapshot::diff), with the visits up to each
-    /// time.
+    /// Returns an iterator over pages that changed from one time to another (both included): the
+    /// pages under a prefix, or all pages. The comparison works like [`diff`](Snapshot::diff), with
+    /// the visits up to each time.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -254,20 +255,20 @@ impl Diff {
         Diff { sides, epochs: snapshot.epochs().into() }
     }
 
-    /// The epochs of the contents and distances: first the earlier side's with their numbers, then
-    /// those that only the later side has.
+    /// The epochs of the contents and distances. The earlier side's epochs come first and keep
+    /// their numbers. Epochs that only the later side has follow.
     pub fn epochs(&self) -> &[EpochInfo] {
         &self.epochs
     }
 }
 
 impl ExactDiff {
-    /// Returns an iterator over the pages under a prefix, or all, that have entries in only one of
-    /// two stores. Reads both stores once.
+    /// Returns an iterator over the pages that have entries in only one of two stores: the pages
+    /// under a prefix, or all pages. Reads both stores once.
     ///
     /// # Errors
     ///
-    /// Those of [`diff`](Snapshot::diff).
+    /// The errors of [`diff`](Snapshot::diff).
     pub fn of(before: &Snapshot, after: &Snapshot, under: Option<&Prefix>) -> Result<ExactDiff> {
         let (sides, epochs) = Sides::stores(before, after, under)?;
         Ok(ExactDiff { sides, epochs })
@@ -279,7 +280,7 @@ impl ExactDiff {
     }
 }
 
-/// The difference of a page; `None` if its version in force is equal on both sides.
+/// The difference of a page; `None` if the page's version in force is equal on both sides.
 fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
     let Pair { url, before, after } = pair;
     let head = PageHistory::of(&before, epochs).head;
@@ -288,7 +289,7 @@ fn difference(pair: Pair, epochs: &[EpochInfo]) -> Option<Difference> {
         let (verdict, priority, seen) = (Verdict::Gone, 0.0, None);
         return had.map(|_| Difference { url, verdict, priority, before: had, after: None, seen });
     };
-    // A content without digest and fingerprint is identified by its visit alone.
+    // A content without digest and fingerprint is identified only by its visit.
     if version_of(&before) == Some(visit) {
         return None;
     }

@@ -16,10 +16,10 @@ use crate::sync::Mutex;
 /// Finds the distinct fingerprints of pages.
 ///
 /// The [`Query`] selects the epoch, versions, prefix, classes, the [excluded](Query::exclude) page
-/// and the number of threads. Its other settings are ignored. A fingerprint that only the excluded
-/// page has is not found.
+/// and the number of threads. The other settings of the query are ignored. A fingerprint that only
+/// the excluded page has is not found.
 ///
-/// Use it to process all fingerprints outside of the store, for example in a
+/// The query lets you process all fingerprints outside of the store, for example in a
 /// [`Join`](crate::join::Join) of several stores.
 ///
 /// ```
@@ -61,18 +61,19 @@ impl<'a> DistinctFingerprints<'a> {
     }
 
     /// Runs the query and passes the fingerprints to `sink`, in no particular order. `sink` is
-    /// called from several threads with up to 4,096 fingerprints at a time. If it breaks, the run
-    /// ends.
+    /// called from several threads with up to 4,096 fingerprints at a time. If `sink` breaks, the
+    /// run ends.
     ///
-    /// The run reads all fingerprints, and takes some nanoseconds for each to check that it is in
-    /// force. With several segments, it also looks up each fingerprint in the others, and one of
-    /// its pages. Memory does not grow with the number of fingerprints.
+    /// The run reads all fingerprints, and takes some nanoseconds per fingerprint to check that it
+    /// is in force. With several segments, the run also looks up each fingerprint in the other
+    /// segments, and looks up one of its pages. Memory does not grow with the number of
+    /// fingerprints.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the data it reads is damaged, [`Error::Cancelled`] if `progress` was,
-    /// [`Error::Limit`] for 2^32 fingerprints or more. The fingerprints passed before an error are
-    /// correct, but incomplete.
+    /// [`Error::Corrupt`] if the run reads damaged data, [`Error::Cancelled`] if `progress` is
+    /// cancelled, [`Error::Limit`] for 2^32 fingerprints or more. The fingerprints passed before an
+    /// error are correct, but incomplete.
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -104,13 +105,13 @@ impl<'a> DistinctFingerprints<'a> {
         progress.check()
     }
 
-    /// Counts the fingerprints in `buckets` buckets, for a [join](crate::join) within `k` bits that
-    /// is split into parts. [`Histogram::within`] explains the buckets. 4,096 buckets suffice for
-    /// about 10^9 fingerprints in all stores together. Costs as much as a [run](Self::run).
+    /// Counts the fingerprints in `buckets` buckets, for a split [join](crate::join) within `k`
+    /// bits. [`Histogram::within`] explains the buckets. 4,096 buckets suffice for about 10^9
+    /// fingerprints in all stores together. Costs as much as a [run](Self::run).
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn histogram(
         &self,
         snapshot: &Snapshot,
@@ -128,9 +129,9 @@ impl<'a> DistinctFingerprints<'a> {
 
     /// Partitions the fingerprints among the tasks of a [join](crate::join) of several stores.
     ///
-    /// Each task receives `most` fingerprints at a time, and the rest at the end;
-    /// [`Partitioner`](crate::join::Partitioner) explains more. `sink` is called by one thread at a
-    /// time. If it breaks, the run ends.
+    /// Each task receives `most` fingerprints at a time, and the remaining fingerprints at the end.
+    /// [`Partitioner`](crate::join::Partitioner) explains the partition. One thread at a time calls
+    /// `sink`. If `sink` breaks, the run ends.
     ///
     /// The query must have the epoch, versions, prefix and classes of the
     /// [`histogram`](Self::histogram). Costs as much as a [run](Self::run), and memory of 8 bytes x
@@ -164,7 +165,7 @@ impl<'a> DistinctFingerprints<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn partition(
         &self,
         snapshot: &Snapshot,
@@ -177,7 +178,7 @@ impl<'a> DistinctFingerprints<'a> {
             Mutex::new((Partitioner::new(plan, most), &mut sink, ControlFlow::Continue(())));
         self.run(snapshot, progress, |some| {
             let (partitioner, sink, flow) = &mut *partitioner.lock();
-            // Other threads may call once more after one that broke.
+            // After a call of one thread breaks, other threads may call once more.
             if flow.is_continue() {
                 *flow = partitioner.add(some, sink);
             }

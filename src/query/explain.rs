@@ -39,44 +39,44 @@ pub struct Explanation {
     pub components: Vec<ComponentSearch>,
     /// The results of the search.
     pub matches: Matches,
-    /// The time of the whole search, including the lookup of pages.
+    /// The time of the whole search, with the lookup of pages.
     pub took: Duration,
 }
 
 impl Explanation {
-    /// Runs a search and explains it: which plan was chosen in each component and why, and what it
-    /// did. Costs about three searches; page faults are counted in the first.
+    /// Runs a search and explains it: the plan chosen in each component, the reason for the choice,
+    /// and the work done. Costs about three searches; page faults are counted in the first.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the search reads damaged data.
     pub fn of(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
         snapshot.poison_on_bug(|| explain(snapshot, query))
     }
 }
 
-/// How one segment or memtable is searched.
+/// The search of one segment or memtable.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ComponentSearch {
-    /// The segment's number; `None` for a memtable.
+    /// The number of the segment; `None` for a memtable.
     pub segment: Option<u64>,
     /// The number of distinct fingerprints of the epoch in the component.
     pub fingerprints: u32,
-    /// The shape of its tables: column, rotations or cells; `None` for a memtable.
+    /// The shape of the component's tables: column, rotations or cells; `None` for a memtable.
     pub shape: Option<Shape>,
-    /// The plan that was chosen, and its expected cost.
+    /// The chosen plan, and its expected cost.
     pub plan: Plan,
     /// The actual work and time of the search.
     pub counted: Cost,
-    /// The number of distinct near fingerprints. If the search excludes pages or classes, it counts
-    /// only fingerprints of other pages.
+    /// The number of distinct near fingerprints. If the search excludes pages or classes, only
+    /// fingerprints of other pages count.
     pub hits: usize,
-    /// The number of compared fingerprints, if a dense bucket had more than the search may compare;
-    /// see [`fingerprints`](Query::fingerprints).
+    /// The number of compared fingerprints, if a dense bucket had more fingerprints than the search
+    /// may compare; see [`fingerprints`](Query::fingerprints).
     pub crowded: Option<u32>,
-    /// Page faults during the search: those served from memory, and those that waited for the disk.
-    /// `None` if the system does not report them.
+    /// Page faults during the search: first the number of faults served from memory, then the
+    /// number of faults that waited for the disk. `None` if the system does not report page faults.
     pub faults: Option<(u64, u64)>,
 }
 
@@ -84,7 +84,7 @@ pub struct ComponentSearch {
 fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
     let mut wanted = wanted(snapshot, query)?;
     if query.budget.is_some() || is_better_widened(snapshot, &wanted) {
-        // Of a search with growing radius, the last round is reported.
+        // For a search with growing radius, only the last round is reported.
         (_, wanted.k) = widen(snapshot, &wanted, query.budget)?;
     }
     let (fingerprint, k) = (wanted.fingerprint, wanted.k);
@@ -136,7 +136,7 @@ fn explain(snapshot: &Snapshot, query: &Query) -> Result<Explanation> {
     Ok(Explanation { instruction_set: instruction_set(), components, matches, took })
 }
 
-/// The number of hits that have a page which is not excluded.
+/// The number of hits with at least one page that is not excluded.
 fn hits_of_others(
     snapshot: &Snapshot,
     wanted: &SearchRequest<'_>,

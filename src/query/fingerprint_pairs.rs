@@ -1,6 +1,7 @@
 //! Pairs of near fingerprints, across the components.
 //!
-//! All pairs come from a join. The pairs of given fingerprints come from a search for each of them.
+//! All pairs come from a join. The pairs of given fingerprints come from one search for each given
+//! fingerprint.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,21 +19,22 @@ use crate::search::{Join, Pair};
 use crate::sync::Mutex;
 use crate::threads::{share, up_to};
 
-/// Fingerprints that one thread searches for at a time. Few, because each may have thousands of
-/// near fingerprints.
+/// The number of fingerprints that one thread searches for at a time. The number is small, because
+/// each fingerprint may have thousands of near fingerprints.
 const TOGETHER: usize = 256;
 
-/// Fingerprints for which pages are looked up together.
+/// The number of fingerprints for which pages are looked up together.
 const SHOWN: usize = 1 << 12;
 
 /// Finds all pairs of different fingerprints of pages that are near each other. [With](Self::with)
-/// given fingerprints, it pairs those with the fingerprints of pages.
+/// given fingerprints, finds the pairs of a given fingerprint and a fingerprint of a page.
 ///
 /// The [`Query`] selects the fingerprints: it sets the distance [`k`](Query::k), the epoch,
-/// versions, prefix, classes (of both pages), the [excluded](Query::exclude) page, and the number of
-/// threads. Its fingerprint, limit and budget are ignored. A pair is not found if only the excluded
-/// page has one of its fingerprints. Use [`PairQuery`](crate::query::PairQuery) for pairs of pages,
-/// including pages with equal fingerprints.
+/// versions, prefix, classes (of both pages), the [excluded](Query::exclude) page, and the number
+/// of threads. The fingerprint, limit and budget of the query are ignored. A pair is not found if
+/// only the excluded page has one of the two fingerprints. Use
+/// [`PairQuery`](crate::query::PairQuery) for pairs of pages, including pages with equal
+/// fingerprints.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -57,14 +59,14 @@ pub struct FingerprintPairs<'a> {
 }
 
 impl<'a> FingerprintPairs<'a> {
-    /// Creates a query that pairs the fingerprints which `query` selects with each other.
+    /// Creates a query that pairs the fingerprints selected by `query` with each other.
     pub fn selected_by(query: &'a Query) -> FingerprintPairs<'a> {
         FingerprintPairs { query, with: None }
     }
 
-    /// Pairs these fingerprints with those of pages instead, whether or not a page has them. Use it
-    /// to compare new fingerprints with all stored ones. Each pair is found once for each given
-    /// fingerprint in it.
+    /// Pairs `fingerprints` with the fingerprints of pages instead. The given fingerprints need not
+    /// belong to pages. The query lets you compare new fingerprints with all stored fingerprints. A
+    /// pair of two given fingerprints is found twice, once for each of them.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -95,24 +97,26 @@ impl<'a> FingerprintPairs<'a> {
 
     /// Runs the query and passes each pair once, in no particular order.
     ///
-    /// Without given fingerprints this is a join, not a search for each fingerprint. It sorts all
-    /// fingerprints by parts of their bits, in 256 MiB of memory and on all cores, at about 0.1
-    /// microseconds per fingerprint. With several segments, it also reads pages for each pair until
-    /// one still has the fingerprint, once for each fingerprint of a batch of pairs.
+    /// Without given fingerprints the run is a join, not a search for each fingerprint. The join
+    /// sorts all fingerprints by parts of their bits, in 256 MiB of memory and on all cores, at
+    /// about 0.1 microseconds per fingerprint. With several segments, the run also reads pages for
+    /// the fingerprints of each pair, until one page still has the fingerprint. The run reads pages
+    /// once for each fingerprint of a batch of pairs.
     ///
-    /// With given fingerprints it searches for each of them, on all cores, and takes some
-    /// nanoseconds for each fingerprint found. With several segments, it also looks up each found
-    /// fingerprint in the others, and one of its pages. So pass a few fingerprints, and join many.
-    /// It takes memory for the fingerprints near 256 given ones on each core.
+    /// With given fingerprints the run searches for each of them, on all cores, and takes some
+    /// nanoseconds for each fingerprint found. With several segments, the run also looks up each
+    /// found fingerprint in the other segments, and looks up one of its pages. So use given
+    /// fingerprints if there are few, and a join if there are many. The run takes memory for the
+    /// fingerprints near 256 given fingerprints on each core.
     ///
-    /// `sink` is called from several threads, with up to 1,024 pairs of the join at a time, as they
-    /// are found. If it breaks, the run ends.
+    /// Several threads call `sink` as pairs are found, with up to 1,024 pairs of the join at a
+    /// time. If `sink` breaks, the run ends.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the data it reads is damaged, [`Error::Cancelled`] if `progress` was,
-    /// [`Error::Limit`] for 2^32 fingerprints or more. The pairs passed before an error are
-    /// correct, but incomplete.
+    /// [`Error::Corrupt`] if the run reads damaged data, [`Error::Cancelled`] if `progress` is
+    /// cancelled, [`Error::Limit`] for 2^32 fingerprints or more. The pairs passed before an error
+    /// are correct, but incomplete.
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -134,7 +138,7 @@ pub struct NearPair {
     pub left: u64,
     /// The larger fingerprint.
     pub right: u64,
-    /// The number of bits in which they differ: 1 to 64.
+    /// The number of bits in which the two fingerprints differ: 1 to 64.
     pub distance: u32,
 }
 
@@ -156,7 +160,7 @@ fn all_pairs(
 }
 
 impl Shown<'_> {
-    /// The pairs whose fingerprints both have a page that shows them, each pair once.
+    /// Selects the pairs whose fingerprints are both in force on a page. Returns each pair once.
     fn pairs(&self, pairs: &[Pair]) -> Result<Vec<NearPair>> {
         let fingerprints = Fingerprints::of(pairs);
         let shown = self.of(&fingerprints.0)?;
@@ -195,8 +199,8 @@ fn near_pair(pair: &Pair) -> Option<NearPair> {
     (pair.distance > 0).then_some(NearPair { left, right, distance: pair.distance })
 }
 
-/// The distinct fingerprints of some pairs, with their ordinals: in a dense bucket, each is in many
-/// pairs.
+/// The distinct fingerprints of some pairs, with their ordinals. In a dense bucket, each
+/// fingerprint is in many pairs.
 pub(crate) struct Fingerprints(pub(crate) Vec<(u32, u64)>);
 
 impl Fingerprints {
@@ -215,13 +219,13 @@ impl Fingerprints {
         Fingerprints(all)
     }
 
-    /// The position of a fingerprint.
+    /// The index of the fingerprint with an ordinal.
     pub(crate) fn place(&self, ordinal: u32) -> usize {
         self.0.partition_point(|(other, _)| *other < ordinal)
     }
 }
 
-/// All pairs of a given fingerprint and a different one that a page shows.
+/// Finds all pairs of a given fingerprint and a different fingerprint that is in force on a page.
 fn pairs_with(
     snapshot: &Snapshot,
     fingerprints: &[u64],
@@ -260,7 +264,8 @@ fn pairs_with(
 }
 
 impl Shown<'_> {
-    /// The pairs of one of `fingerprints` and a different one that a page shows.
+    /// The pairs of a fingerprint in `fingerprints` and a different fingerprint that is in force on
+    /// a page.
     fn pairs_with(&self, fingerprints: &[u64]) -> Result<Vec<NearPair>> {
         let mask = Epoch(self.wanted.epoch).mask();
         let given: Vec<u64> = fingerprints.iter().map(|given| given & mask).collect();

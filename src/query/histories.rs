@@ -7,17 +7,17 @@ use crate::engine::snapshot::Snapshot;
 use crate::error::Result;
 use crate::page::retain_in_force;
 
-/// An iterator over the histories of pages. It ends after an error.
+/// An iterator over the histories of pages. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Histories {
     scan: Scan,
-    /// Whether to return only what is in force.
+    /// Whether to return only the entries in force.
     in_force: bool,
 }
 
 impl Histories {
-    /// Returns the history of every page of a range, in SURT order, as
-    /// [`history`](Snapshot::history) does for one page. Reads each page once, lazily and mostly
+    /// Returns the history of every page of a range, in SURT order. Each history equals the result
+    /// of [`history`](Snapshot::history) for the page. Reads each page once, lazily and mostly
     /// sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of the history of one page.
     ///
     /// ```
@@ -37,15 +37,15 @@ impl Histories {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged; then
-    /// the iterator ends.
+    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if the data of its page is damaged. The
+    /// iterator ends after this item.
     pub fn of<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Histories {
         Histories { scan: Scan::new(snapshot, range), in_force: false }
     }
 
-    /// Leaves out entries that are not in force, as
-    /// [`Observations::in_force`](super::observations::Observations::in_force) does, and pages
-    /// without any. The verdicts of the remaining visits do not change.
+    /// Leaves out entries that are not in force, in the way of
+    /// [`Observations::in_force`](super::observations::Observations::in_force). Leaves out pages
+    /// without entries in force. The verdicts of the remaining visits do not change.
     ///
     /// ```
     /// use simkeep::query::Histories;

@@ -18,13 +18,13 @@ use crate::time::Time;
 #[derive(Clone, Debug)]
 pub(crate) struct InForceFilter {
     pub(crate) epoch: Epoch,
-    /// If set, the time for which the version in force is computed, from the visits and weights
-    /// until then.
+    /// The time for which the version in force is computed, from the visits and weights until this
+    /// time; `None` for now.
     pub(crate) at: Option<Time>,
     pub(crate) under: Option<Prefix>,
     /// Selects pages that are in these classes now.
     pub(crate) classes: Option<Classes>,
-    /// Whether to load everything about each page.
+    /// Whether to load all data of each page.
     pub(crate) whole: bool,
 }
 
@@ -32,16 +32,16 @@ pub(crate) struct InForceFilter {
 #[derive(Debug)]
 pub(crate) struct InForcePage {
     pub(crate) url: String,
-    /// The compared bits of its version in force.
+    /// The compared bits of the fingerprint of the version in force.
     pub(crate) fingerprint: u64,
-    /// When its version in force was first seen, in milliseconds since 1970.
+    /// The time when the version in force was first seen, in milliseconds since 1970.
     pub(crate) since: Time,
     pub(crate) weight: Weight,
-    /// Its current class, even if an earlier time is selected.
+    /// The current class of the page, even if an earlier time is selected.
     pub(crate) class: Option<u32>,
-    /// The location of its newest record.
+    /// The location of the page's newest record.
     pub(crate) location: PageLocation,
-    /// Everything else about it, if requested.
+    /// All other data of the page, if requested.
     pub(crate) page: Option<Page>,
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct InForcePage {
 #[derive(Debug)]
 pub(crate) struct InForceVersions {
     pub(crate) url: String,
-    /// When it was first visited, in milliseconds since 1970.
+    /// The time of the first visit to the page, in milliseconds since 1970.
     pub(crate) first: Time,
-    /// The version in force, then the remembered earlier versions, the latest first. No two have
-    /// equal fingerprints.
+    /// The version in force, then the remembered earlier versions, the latest first. All versions
+    /// have different fingerprints.
     pub(crate) versions: Vec<InForceVersion>,
 }
 
@@ -60,11 +60,11 @@ pub(crate) struct InForceVersions {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InForceVersion {
     pub(crate) fingerprint: u64,
-    /// When the page was first seen with this version, in milliseconds since 1970.
+    /// The time when the page was first seen with this version, in milliseconds since 1970.
     pub(crate) since: Time,
 }
 
-/// An iterator over the selected pages, in SURT order. It ends after an error.
+/// An iterator over the selected pages, in SURT order. The iterator ends after an error.
 pub(crate) struct InForceScan {
     filter: InForceFilter,
     scan: Scan,
@@ -83,7 +83,8 @@ impl InForceFilter {
         Ok(InForceFilter { epoch, at: None, under: None, classes: None, whole: false })
     }
 
-    /// The digest of the version in force of a selected page, if it has one.
+    /// The digest of the version in force of a page; `None` if the page is not selected or the
+    /// version has no digest.
     pub(crate) fn digest(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Digest>> {
         let Snapshot { view, sequence, .. } = snapshot;
         let lookup = Lookup::new(url, view.seed);
@@ -99,7 +100,7 @@ impl InForceFilter {
         InForceScan { filter: self.clone(), scan, without: 0 }
     }
 
-    /// Returns a page, if it is selected.
+    /// Returns a page; `None` if the filter does not select the page.
     pub(crate) fn page(&self, snapshot: &Snapshot, url: &str) -> Result<Option<InForcePage>> {
         let Snapshot { view, sequence, .. } = snapshot;
         view.check()?;
@@ -108,8 +109,9 @@ impl InForceFilter {
         self.take(|| Ok(url.to_owned()), || lookup.key(), parts, (&view.epochs, &mut 0))
     }
 
-    /// Returns the version in force of a page with these parts in components, if it is selected.
-    /// Counts the page in `without` if it only lacks a fingerprint of the epoch.
+    /// Computes the version in force of a page from the page's parts in the components; `None` if
+    /// the filter does not select the page. Counts the page in `without` if the only missing
+    /// condition is a fingerprint of the epoch.
     fn found<'k, 'v>(
         &self,
         key: impl Fn() -> &'k [u8],
@@ -135,7 +137,7 @@ impl InForceFilter {
         Ok(Some(SelectedVersion { head, content, fingerprint, class, location: known.location }))
     }
 
-    /// The relevant entries of a page that has these parts in components.
+    /// The relevant entries of a page, read from its parts in the components.
     fn entries<'k, 'v>(
         &self,
         key: impl Fn() -> &'k [u8],
@@ -146,7 +148,8 @@ impl InForceFilter {
         Ok(entries)
     }
 
-    /// Returns a page that has these parts in components, if it is selected.
+    /// Reads a page from its parts in the components; `None` if the filter does not select the
+    /// page.
     fn take<'k, 'v, I: IntoIterator<Item = Result<PageIn<'v>>>>(
         &self,
         url: impl FnOnce() -> Result<String>,
@@ -192,17 +195,18 @@ impl InForceFilter {
 
 /// The version in force of a selected page.
 struct SelectedVersion {
-    /// At the selected time.
+    /// The head at the selected time.
     head: Head,
     content: Content,
     fingerprint: u64,
-    /// The current class.
+    /// The current class of the page.
     class: Option<u32>,
     location: Option<PageLocation>,
 }
 
 impl InForceScan {
-    /// Returns the version in force of the scan's current page, if it is selected.
+    /// Returns the version in force of the scan's current page; `None` if the filter does not
+    /// select the page.
     fn found(
         filter: &InForceFilter,
         scan: &Scan,
@@ -224,7 +228,8 @@ impl InForceScan {
     }
 
     /// Returns only the compared bits of the next selected page, which takes a third of the time of
-    /// [`next_of`](InForceScan::next_of). Its [`key`](InForceScan::key) is available then.
+    /// [`next_of`](InForceScan::next_of). After the call, [`key`](InForceScan::key) returns the key
+    /// of this page.
     pub(crate) fn next_fingerprint(&mut self) -> Option<Result<u64>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
@@ -233,8 +238,8 @@ impl InForceScan {
         })
     }
 
-    /// Returns the next selected page with its last versions. Reads its entries if it has several
-    /// versions.
+    /// Returns the next selected page with its last versions. Reads the page's entries if it has
+    /// several versions.
     pub(crate) fn next_versions(&mut self) -> Option<Result<InForceVersions>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {
@@ -275,8 +280,8 @@ impl InForceScan {
 }
 
 impl InForceScan {
-    /// Returns the next selected page. `pass` is called for each page that is read, selected or
-    /// not; its error ends the scan.
+    /// Returns the next selected page. Calls `pass` for each page that is read, selected or not; an
+    /// error from `pass` ends the scan.
     pub(crate) fn next_of(&mut self, pass: impl Fn() -> Result<()>) -> Option<Result<InForcePage>> {
         let InForceScan { filter, scan, without } = self;
         scan.next_with(|scan| {

@@ -1,7 +1,7 @@
 //! Queries: searches, pairs, scans, histories and differences.
 //!
-//! A [`Snapshot`](crate::Snapshot) has methods for the most common queries. All others are values
-//! with `run(&snapshot, ..)`, or types with a constructor `of(&snapshot, ..)`.
+//! A [`Snapshot`](crate::Snapshot) has methods for the most common queries. All other queries are
+//! values with `run(&snapshot, ..)`, or types with a constructor `of(&snapshot, ..)`.
 //!
 //! Iterators read lazily, and end after an error.
 

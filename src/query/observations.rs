@@ -7,29 +7,29 @@ use crate::error::Result;
 use crate::page::{Entry, Epoch, retain_in_force};
 
 /// An iterator over every observation, from
-/// [`Snapshot::observations`](crate::Snapshot::observations). It ends after an error.
+/// [`Snapshot::observations`](crate::Snapshot::observations). The iterator ends after an error.
 #[derive(Debug)]
 pub struct Observations {
     scan: Scan,
     /// The page of the remaining entries.
     url: Arc<str>,
     entries: std::vec::IntoIter<Entry>,
-    /// The epoch numbers of another store.
+    /// The numbers that the epochs have in another store.
     numbers: Option<Vec<Epoch>>,
-    /// Whether to return only what is in force.
+    /// Whether to return only entries in force.
     in_force: bool,
 }
 
 impl Observations {
-    /// The entries of a scan's pages.
+    /// Iterates over the entries of a scan's pages.
     pub(crate) fn of(scan: Scan) -> Observations {
         let (url, entries) = (Arc::from(""), Vec::new().into_iter());
         Observations { scan, url, entries, numbers: None, in_force: false }
     }
 
-    /// Leaves out everything that is not in force. For each page it returns the visits that saw its
-    /// last content, their restatements, and the properties in force. Leaves out pages that are
-    /// gone, or whose content was never seen.
+    /// Leaves out all entries that are not in force. For each page, returns the visits that saw the
+    /// page's last content, the restatements of these visits, and the properties in force. Leaves
+    /// out pages that are gone, or whose content was never seen.
     ///
     /// ```
     /// use simkeep::{Observation, Options, Store, Time};
@@ -48,9 +48,9 @@ impl Observations {
         Observations { in_force: true, ..self }
     }
 
-    /// Replaces epoch numbers by those of a load, as returned by
-    /// [`LoadEpochs::of`](crate::admin::load::LoadEpochs::of). An epoch that is not in `numbers`
-    /// gets a number that every store rejects.
+    /// Replaces epoch numbers by the numbers that
+    /// [`LoadEpochs::of`](crate::admin::load::LoadEpochs::of) returned for a load. An epoch that is
+    /// not in `numbers` gets a number that every store rejects.
     ///
     /// ```
     /// use simkeep::load::{LoadEpochs, LoadOptions};
@@ -103,7 +103,8 @@ impl Iterator for Observations {
 /// Replaces the epoch number of an entry by the number in another store.
 fn renumbered(mut entry: Entry, numbers: &[Epoch]) -> Entry {
     if let Some(epoch) = entry.epoch_mut() {
-        // An epoch that is unnamed here is unnamed there as well.
+        // If an epoch has no name in this store, its replacement has no name in the other store
+        // either.
         *epoch = numbers.get(epoch.count() as usize).copied().unwrap_or(Epoch(u32::MAX));
     }
     entry

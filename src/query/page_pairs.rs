@@ -1,9 +1,9 @@
 //! Pairs of pages with equal or near fingerprints, across the components.
 //!
-//! The join finds pairs of fingerprints; their pages come from the postings of the component in
-//! which the join found them. Pages with equal fingerprints are in posting lists, or in several
-//! components. All pairs are passed on as they are found, so memory does not grow with their
-//! number.
+//! The join finds pairs of fingerprints. The pages of a fingerprint come from the postings of the
+//! component in which the join found the fingerprint. Pages with equal fingerprints are in posting
+//! lists, or in several components. All pairs are passed to the sink as they are found, so memory
+//! does not grow with their number.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -24,18 +24,19 @@ use crate::page::{Classes, Epoch, Prefix};
 use crate::progress::{Progress, Stage};
 use crate::search::{Join, Pair};
 
-/// Pairs passed to the sink at a time, at most...
+/// The maximum number of pairs passed to the sink at a time.
 const CHUNK_PAIRS: usize = 1024;
-/// ...and the approximate bytes of their URLs.
+/// The approximate maximum number of bytes of URLs passed to the sink at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Finds pairs of pages whose versions in force have near or equal fingerprints.
 ///
-/// A fingerprint of a million pages, such as that of an error page, makes half a trillion pairs. So
-/// by default only the first page of each fingerprint in SURT order is paired with pages of other
-/// fingerprints, and each further page with this first one. The list is as long as the number of
-/// pages plus the number of pairs of fingerprints. Nothing is lost: the distance of any two pages
-/// is that of their fingerprints. [`pages_per_fingerprint`](PairQuery::pages_per_fingerprint) returns more pairs.
+/// A fingerprint of a million pages, for example of an error page, makes half a trillion pairs. So
+/// by default, only the first page of each fingerprint in SURT order is paired with pages of other
+/// fingerprints. Each further page of a fingerprint is paired with the first page of the same
+/// fingerprint. The list is as long as the number of pages plus the number of pairs of
+/// fingerprints. Nothing is lost: the distance of two pages is the distance of their fingerprints.
+/// [`pages_per_fingerprint`](PairQuery::pages_per_fingerprint) returns more pairs.
 ///
 /// ```
 /// use simkeep::query::PairQuery;
@@ -49,25 +50,26 @@ const CHUNK_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PairQuery {
-    /// Largest Hamming distance, 0 to 64.
+    /// The maximum Hamming distance, 0 to 64.
     pub k: u32,
     /// The epoch of the fingerprints; `None` for the
     /// [epoch of near-duplicates](crate::Snapshot::near_epoch).
     pub epoch: Option<Epoch>,
-    /// Only pages under this prefix.
+    /// Limits the query to pages under this prefix.
     pub under: Option<Prefix>,
-    /// Only pages of these classes; see [`PairQuery::classes`].
+    /// Limits the query to pages of these classes; see [`PairQuery::classes`].
     pub classes: Option<Classes>,
     /// Whether to pair pages with equal fingerprints, too.
     pub equal: bool,
-    /// The number of pages of each fingerprint to pair with others; see [`PairQuery::pages_per_fingerprint`].
+    /// The number of pages of each fingerprint to pair with other pages; see
+    /// [`PairQuery::pages_per_fingerprint`].
     pub pages_per_fingerprint: usize,
 }
 
 impl PairQuery {
     /// Creates a query for pages with different fingerprints within a distance of each other, in
-    /// the [epoch of near-duplicates](crate::Snapshot::near_epoch). It pairs only the first page of
-    /// each fingerprint.
+    /// the [epoch of near-duplicates](crate::Snapshot::near_epoch). The query pairs only the first
+    /// page of each fingerprint.
     #[must_use]
     pub fn within(k: u32) -> PairQuery {
         PairQuery {
@@ -80,21 +82,21 @@ impl PairQuery {
         }
     }
 
-    /// Pairs fingerprints of this epoch.
+    /// Pairs fingerprints of an epoch.
     #[must_use]
     pub fn epoch(mut self, epoch: Epoch) -> PairQuery {
         self.epoch = Some(epoch);
         self
     }
 
-    /// Pairs only pages under a prefix, such as those of a host.
+    /// Pairs only pages under a prefix, for example the pages of a host.
     #[must_use]
     pub fn under(mut self, prefix: impl Into<Option<Prefix>>) -> PairQuery {
         self.under = prefix.into();
         self
     }
 
-    /// Pairs only pages that are in these classes now, as if the store had no others; see
+    /// Pairs only pages that are in these classes now, as if the store had no other pages; see
     /// [`Query::classes`].
     #[must_use]
     pub fn classes(mut self, classes: impl Into<Option<Classes>>) -> PairQuery {
@@ -109,27 +111,29 @@ impl PairQuery {
         self
     }
 
-    /// Sets how many pages of each fingerprint are paired with others, in SURT order; at least one.
-    /// Default: 1.
+    /// Sets how many pages of each fingerprint are paired with other pages: the first in SURT
+    /// order; at least one. Default: 1.
     ///
-    /// Two pages with equal fingerprints are paired if at least one of them is among these pages.
-    /// Two pages with different fingerprints are paired if both are. `usize::MAX` finds all pairs,
-    /// whose number grows with the square of the pages of a fingerprint.
+    /// Two pages with equal fingerprints are paired if at least one of them is among the first
+    /// pages of the fingerprint. Two pages with different fingerprints are paired if each is among
+    /// the first pages of its fingerprint. `usize::MAX` finds all pairs, whose number grows with
+    /// the square of the number of pages of a fingerprint.
     #[must_use]
     pub fn pages_per_fingerprint(mut self, pages: usize) -> PairQuery {
         self.pages_per_fingerprint = pages.max(1);
         self
     }
 
-    /// Runs the query and passes each pair once, in no particular order. [`pages_per_fingerprint`](PairQuery::pages_per_fingerprint)
-    /// sets how many pages of one fingerprint are paired. By default it is one, so the list is no
-    /// longer than the pages plus the [pairs of fingerprints](crate::query::FingerprintPairs).
+    /// Runs the query and passes each pair once, in no particular order.
+    /// [`pages_per_fingerprint`](PairQuery::pages_per_fingerprint) sets how many pages of one
+    /// fingerprint are paired. By default one page is paired, so the list is no longer than the
+    /// number of pages plus the number of [pairs of fingerprints](crate::query::FingerprintPairs).
     ///
-    /// The run costs the join of the fingerprints, with its memory, and up to a microsecond for
-    /// each reported page. For pages with equal fingerprints it reads all fingerprints once more;
-    /// with several segments, it looks up each in the others. Memory does not grow with the number
-    /// of pages or pairs. `sink` is called from several threads with up to 1,024 pairs at a time,
-    /// as they are found. If it breaks, the run ends.
+    /// The run costs the time and memory of a join of the fingerprints, and up to a microsecond for
+    /// each reported page. For pages with equal fingerprints the run reads all fingerprints once
+    /// more; with several segments, it looks up each fingerprint in the other segments. Memory does
+    /// not grow with the number of pages or pairs. Several threads call `sink` as pairs are found,
+    /// with up to 1,024 pairs at a time. If `sink` breaks, the run ends.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -158,7 +162,7 @@ impl PairQuery {
     ///
     /// # Errors
     ///
-    /// Those of [`FingerprintPairs::run`](crate::query::FingerprintPairs::run).
+    /// The errors of [`FingerprintPairs::run`](crate::query::FingerprintPairs::run).
     pub fn run(
         &self,
         snapshot: &Snapshot,
@@ -173,11 +177,13 @@ impl PairQuery {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct PagePair {
-    /// The page with the smaller fingerprint; if they are equal, the first page in SURT order.
+    /// The page with the smaller fingerprint; if the fingerprints are equal, the first page in SURT
+    /// order.
     pub left: PairedPage,
-    /// The other page.
+    /// The page with the larger fingerprint; if the fingerprints are equal, the second page in SURT
+    /// order.
     pub right: PairedPage,
-    /// The number of bits in which their fingerprints differ.
+    /// The number of bits in which the two fingerprints differ.
     pub distance: u32,
 }
 
@@ -185,9 +191,9 @@ pub struct PagePair {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct PairedPage {
-    /// The page.
+    /// The URL of the page.
     pub url: Arc<str>,
-    /// Its fingerprint, with reserved bits set to 0.
+    /// The fingerprint of the page, with reserved bits set to 0.
     pub fingerprint: u64,
 }
 
@@ -238,9 +244,9 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Search::of_all(&self.snapshot.view, &self.wanted, self.snapshot.sequence)
     }
 
-    /// The pages of some fingerprints, in the order of the fingerprints, which come with their
-    /// ordinals. Leaves out fingerprints that an older component also has, pages outside of the
-    /// requested range, and pages that no longer show the fingerprint.
+    /// The pages of some fingerprints, in the order of `fingerprints`, which are pairs of an
+    /// ordinal and a fingerprint. Leaves out fingerprints that an older component also has, pages
+    /// outside of the requested range, and pages on which the fingerprint is not in force.
     fn bearers(
         &self,
         fingerprints: &[(u32, u64)],
@@ -269,7 +275,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(bearers)
     }
 
-    /// Reports pages with near fingerprints, from these pairs of the join.
+    /// Reports the pages with near fingerprints for some pairs of the join.
     fn near(&self, pairs: &[Pair]) -> Result<ControlFlow<()>> {
         let mut search = self.search();
         let fingerprints = Fingerprints::of(pairs);
@@ -290,7 +296,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(chunk.pass_on())
     }
 
-    /// Pairs the pages of two near fingerprints with each other, as far as requested.
+    /// Pairs the pages of two near fingerprints with each other, up to the requested number of
+    /// pages.
     fn near_pages(
         &self,
         [lefts, rights]: [&PagesOfFingerprint; 2],
@@ -299,7 +306,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         chunk: &mut Chunk<'_, F>,
     ) -> Result<ControlFlow<()>> {
         if self.pages_per_fingerprint == 1 {
-            // Already looked up.
+            // The first pages were already looked up.
             return Ok(chunk.add([lefts.first()?, rights.first()?], fingerprints));
         }
         let mut lefts = lefts.clone();
@@ -316,7 +323,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Pairs the pages of each fingerprint with those before it, as far as requested.
+    /// Pairs the first pages of each fingerprint with all later pages of the same fingerprint. The
+    /// query sets the number of first pages.
     fn equal(&self, fingerprints: &[(u32, u64)]) -> Result<ControlFlow<()>> {
         let mut search = self.search();
         let bearers = self.bearers(fingerprints, &mut search, |hits| self.may_be_several(hits))?;
@@ -336,7 +344,8 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
         Ok(chunk.pass_on())
     }
 
-    /// Whether several pages may have or have had a fingerprint, judging by where it is.
+    /// Whether several pages may have or have had a fingerprint, according to the fingerprint's
+    /// hits.
     fn may_be_several(&self, hits: &[(usize, Hit)]) -> Result<bool> {
         let [(_, Hit { candidate, component })] = hits else { return Ok(true) };
         let epoch = self.wanted.epoch;
@@ -352,7 +361,7 @@ impl<F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Finder<'_, F> {
     }
 }
 
-/// Pairs that are passed on together.
+/// Pairs that are passed to the sink together.
 struct Chunk<'f, F> {
     sink: &'f F,
     progress: &'f Progress,
@@ -380,7 +389,7 @@ impl<'f, F: Fn(&[PagePair]) -> ControlFlow<()> + Sync> Chunk<'f, F> {
         self.pass_on()
     }
 
-    /// Passes the collected pairs on.
+    /// Passes the collected pairs to the sink.
     fn pass_on(&mut self) -> ControlFlow<()> {
         self.progress.find(self.pairs.len() as u64);
         let flow = match &self.pairs[..] {

@@ -1,4 +1,4 @@
-//! Page ranges: the pages that a scan reads, and how to split them among several readers.
+//! Page ranges, which select the pages of a scan, and splits of a range among several readers.
 
 use crate::bug::OrBug;
 use crate::engine::component::Component;
@@ -8,16 +8,17 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::page::{Prefix, surt};
 
-/// Sampled pages for each range, and in all, apart from a few per range.
+/// The number of sampled pages for each range. `SAMPLES_MAX` is the limit for all ranges, apart
+/// from a few pages per range.
 const SAMPLES: u64 = 32;
 const SAMPLES_MAX: u64 = 1 << 18;
-/// The largest number of ranges.
+/// The maximum number of ranges.
 const RANGES_MAX: usize = 1 << 16;
 
-/// A range of pages in SURT order: all pages or those under a prefix, optionally only from one URL
-/// to another. An `Option<&Prefix>` converts to a range; `None` is all pages.
+/// A range of pages in SURT order: all pages or the pages under a prefix, optionally only from one
+/// URL to another. An `Option<&Prefix>` converts to a range; `None` is all pages.
 ///
-/// The URLs need not be those of stored pages.
+/// The URLs need not be URLs of stored pages.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -37,18 +38,18 @@ const RANGES_MAX: usize = 1 << 16;
 pub struct PageRange<'a> {
     pub(super) under: Option<&'a Prefix>,
     pub(super) start: Option<Start<'a>>,
-    /// The URL before which it ends.
+    /// The URL before which the range ends.
     pub(super) to: Option<&'a str>,
-    /// The first key, and the first key past the end. A start overrides the first key.
+    /// The first key, and the first key past the end. The start of the range also applies.
     pub(super) keys: Option<(&'a [u8], &'a [u8])>,
 }
 
-/// Where a scan starts.
+/// The start of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Start<'a> {
-    /// At this URL, or after it.
+    /// At this URL, or at the first page after it.
     At(&'a str),
-    /// After this URL.
+    /// At the first page after this URL.
     After(&'a str),
 }
 
@@ -76,13 +77,13 @@ impl<'a> PageRange<'a> {
         PageRange { under: prefix.into(), ..self }
     }
 
-    /// Starts at a URL, included.
+    /// Starts at a URL. The range includes the URL.
     #[must_use]
     pub fn start_at(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::At), ..self }
     }
 
-    /// Starts after a URL, such as the last one of an interrupted scan.
+    /// Starts after a URL, for example after the last URL of an interrupted scan.
     #[must_use]
     pub fn start_after(self, url: impl Into<Option<&'a str>>) -> PageRange<'a> {
         PageRange { start: url.into().map(Start::After), ..self }
@@ -94,13 +95,14 @@ impl<'a> PageRange<'a> {
         PageRange { to: url.into(), ..self }
     }
 
-    /// Limits the range to SURT keys from `from` to `to`, which is excluded.
+    /// Limits the range to SURT keys from `from` to `to`. `to` is excluded.
     pub(crate) fn keys(self, from: &'a [u8], to: &'a [u8]) -> PageRange<'a> {
         PageRange { keys: Some((from, to)), ..self }
     }
 
-    /// The first key, and the first key past the end, if limited. They do not decide which pages
-    /// are in range among those whose key equals the key of a URL; the URLs do.
+    /// The first key, and the first key past the end, if the range is limited. Several pages may
+    /// have the same key as a URL that limits the range. For these pages the URLs decide which are
+    /// in range, not the keys.
     fn bounds(&self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let PageRange { under, start, to, keys } = *self;
         let starts = [
@@ -116,15 +118,16 @@ impl<'a> PageRange<'a> {
         (starts.into_iter().flatten().max(), ends.into_iter().flatten().min())
     }
 
-    /// Splits the range into at most `ranges` ranges (and at most 65,536) with about as many pages
-    /// each.
+    /// Splits the range into at most `ranges` ranges (and at most 65,536) with approximately equal
+    /// numbers of pages.
     ///
-    /// Returns the URLs at which all ranges but the first begin, in SURT order. Bound the scan of
-    /// each by [`start_at`](PageRange::start_at) and [`end_before`](PageRange::end_before).
+    /// Returns the URLs at which all ranges but the first begin, in SURT order. Limit the scan of
+    /// each range by [`start_at`](PageRange::start_at) and [`end_before`](PageRange::end_before).
     ///
     /// Samples about 32 pages per range, spread over all segments; fewer for more than 8,192
-    /// ranges. Their URLs are kept in memory, and unsealed pages are sorted. The ranges may differ
-    /// in size by ten or twenty percent. A page in several segments counts once for each.
+    /// ranges. The URLs of sampled pages are kept in memory, and unsealed pages are sorted. The
+    /// ranges may differ in size by ten or twenty percent. A page in several segments counts once
+    /// for each segment.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -149,7 +152,7 @@ impl<'a> PageRange<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the data it reads is damaged.
+    /// [`Error::Corrupt`] if the split reads damaged data.
     pub fn split(&self, snapshot: &Snapshot, ranges: usize) -> Result<Vec<String>> {
         snapshot.poison_on_bug(|| split(snapshot, self, ranges))
     }
@@ -184,7 +187,7 @@ fn split(snapshot: &Snapshot, range: &PageRange<'_>, ranges: usize) -> Result<Ve
             }
         }
     }
-    // One of every `step` pages is sampled, in each component.
+    // In each component, one of every `step` pages is sampled.
     let samples = (SAMPLES_MAX / ranges as u64).min(SAMPLES);
     let step = place(pages / (ranges as u64 * samples)).max(1);
     let (mut sample, mut bytes) = (Vec::new(), Vec::new());

@@ -14,17 +14,17 @@ use crate::time::Time;
 pub struct Replay {
     /// The pages, in SURT order.
     pub pages: Vec<ReplayedPage>,
-    /// The number of pages that have had content, from which these were selected.
+    /// The number of pages that have had content. `pages` are a selection of these pages.
     pub of: u64,
-    /// The time of the first visit to any of these pages, the start of day 0, in milliseconds since
-    /// 1970.
+    /// The time of the first visit to any page that has had content, selected or not, in
+    /// milliseconds since 1970. Day 0 begins at this time.
     pub first: Time,
-    /// The time of the last visit.
+    /// The time of the last visit to any page that has had content, selected or not.
     pub last: Time,
 }
 
 impl Replay {
-    /// Selects the pages under a prefix, or all; see [`Snapshot::replay`].
+    /// Selects the pages under a prefix, or all pages; see [`Snapshot::replay`].
     pub(super) fn new(
         snapshot: &Snapshot,
         prefix: Option<&Prefix>,
@@ -64,9 +64,9 @@ impl Replay {
     }
 }
 
-/// A selected page until the start of day 0 is known.
+/// A selected page, kept until the start of day 0 is known.
 struct Kept {
-    /// Its position in SURT order.
+    /// The position of the page in SURT order.
     place: u64,
     host: u32,
     entries: Vec<Entry>,

@@ -1,4 +1,4 @@
-//! All pages of a snapshot, one after another.
+//! A scan: all pages of a snapshot in SURT order.
 
 use super::page_range::{PageRange, Start};
 use std::cmp::Ordering;
@@ -21,7 +21,7 @@ use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 /// An iterator over pages in SURT order, from [`Snapshot::scan`](crate::Snapshot::scan).
 ///
 /// Reads lazily. Takes memory for the unsealed pages under the prefix and one page of each segment.
-/// It ends after an error.
+/// The iterator ends after an error.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Store, Time};
@@ -37,7 +37,7 @@ use crate::segment::{PageCursor, PageMerge, Pages, RecordPlace};
 /// ```
 pub struct Scan {
     snapshot: Snapshot,
-    /// The key and the URL before which it ends; `None` if it ends after the last page.
+    /// The key and the URL before which the scan ends; `None` if the scan ends after the last page.
     end: Option<(Vec<u8>, String)>,
     /// The pages of the components, the oldest component first.
     pages: PageMerge<Stream>,
@@ -62,7 +62,7 @@ enum ComponentPage {
     Memtable(u32),
 }
 
-/// Pages of a memtable, with the key and the URL of the next one.
+/// The pages of a memtable, with the key and the URL of the next page.
 struct MemtablePages {
     id: ComponentId,
     memtable: Arc<Memtable>,
@@ -72,7 +72,7 @@ struct MemtablePages {
     url: String,
 }
 
-/// A start with its SURT key.
+/// The start of a scan with its SURT key.
 struct KeyedStart<'a> {
     key: Vec<u8>,
     url: &'a str,
@@ -165,7 +165,7 @@ impl Stream {
         Ok(Stream::Segment { number, live: Arc::clone(live), cursor })
     }
 
-    /// The data of a page in the component at its location, as of an operation.
+    /// The data that a component has about a page at a location, as of an operation.
     fn page(&self, taken: Option<&ComponentPage>, sequence: u64) -> Result<PageIn<'_>> {
         Ok(match self {
             Stream::Segment { number, live, cursor } => {
@@ -213,13 +213,13 @@ impl Pages for Stream {
 }
 
 impl Scan {
-    /// A scan of no pages, optionally with an error to report.
+    /// Creates a scan of no pages, optionally with an error to report.
     pub(crate) fn none(snapshot: &Snapshot, failed: Option<Error>) -> Scan {
         let pages = PageMerge::new(Vec::new());
         Scan { snapshot: snapshot.clone(), end: None, pages, failed }
     }
 
-    /// A scan of a range.
+    /// Creates a scan of a range.
     pub(crate) fn new<'a>(snapshot: &Snapshot, range: impl Into<PageRange<'a>>) -> Scan {
         let range = range.into();
         let scan = snapshot.poison_on_bug(|| Scan::begin(snapshot, range));
@@ -248,7 +248,7 @@ impl Scan {
         Ok(Scan { end, pages: PageMerge::new(streams), ..Scan::none(snapshot, None) })
     }
 
-    /// The parts of the current page in components, the newest first.
+    /// The parts of the current page in the components, the newest component first.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Result<PageIn<'_>>> {
         let sequence = self.snapshot.sequence;
         self.pages.newest_first().map(move |(stream, taken)| stream.page(taken, sequence))
@@ -259,7 +259,7 @@ impl Scan {
         self.pages.key()
     }
 
-    /// The current page.
+    /// The URL of the current page.
     pub(crate) fn url(&self) -> Result<&str, Bug> {
         self.pages.url()
     }
@@ -269,7 +269,7 @@ impl Scan {
         &self.snapshot.view.epochs
     }
 
-    /// Moves to the next page of any component, visible or not; returns false past the last.
+    /// Moves to the next page of any component, visible or not; returns false after the last page.
     fn advance(&mut self) -> Result<bool> {
         self.snapshot.view.check()?;
         if !self.pages.advance()? {
@@ -283,7 +283,7 @@ impl Scan {
         })
     }
 
-    /// Returns the first result of `read` for the following pages.
+    /// Calls `read` for the following pages, and returns its first result.
     fn find<T>(&mut self, mut read: impl FnMut(&Scan) -> Result<Option<T>>) -> Result<Option<T>> {
         while self.advance()? {
             if let Some(found) = read(self)? {
@@ -307,7 +307,7 @@ impl Scan {
         self.snapshot.poison_on_bug(|| found).transpose()
     }
 
-    /// All pages.
+    /// Creates a scan of all pages.
     pub(crate) fn all(snapshot: &Snapshot) -> Scan {
         Scan::new(snapshot, None)
     }
@@ -350,11 +350,12 @@ impl Iterator for Scan {
     }
 }
 
-/// Counts the pages whose content in force has no fingerprint of an epoch, so that no search in it
-/// finds them.
+/// Counts the pages whose content in force has no fingerprint of an epoch, so that no search in the
+/// epoch finds the pages.
 ///
-/// The text is too short, or nobody has [restated](crate::Store::restate) it. With `Some(classes)`,
-/// counts only pages of these classes. Costs a [scan](crate::Snapshot::scan).
+/// Such a page has a text that is too short, or was not [restated](crate::Store::restate) in the
+/// epoch. With `Some(classes)`, counts only pages of these classes. Costs a
+/// [scan](crate::Snapshot::scan).
 ///
 /// ```
 /// use simkeep::query::count_without_fingerprint;
@@ -371,8 +372,8 @@ impl Iterator for Scan {
 ///
 /// # Errors
 ///
-/// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if the data it reads is
-/// damaged.
+/// [`Error::UnknownEpoch`], [`Error::EndedEpoch`], [`Error::Corrupt`] if the scan reads damaged
+/// data.
 pub fn count_without_fingerprint(
     snapshot: &Snapshot,
     epoch: Epoch,

@@ -1,4 +1,5 @@
-//! The queries that are methods of a snapshot. All others are values that run against one.
+//! The queries that are methods of a snapshot. All other queries are values that run against a
+//! snapshot.
 
 use super::diff::Diff;
 use super::observations::Observations;
@@ -15,7 +16,7 @@ use crate::page::Prefix;
 
 impl Snapshot {
     /// Finds the pages whose version in force is within distance `k`, at most 16 pages, in the
-    /// [epoch of near-duplicates](Snapshot::near_epoch). It is the simplest
+    /// [epoch of near-duplicates](Snapshot::near_epoch). Equivalent to a simple
     /// [`search`](Snapshot::search), at the same cost.
     ///
     /// ```
@@ -33,16 +34,17 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the search reads damaged data.
     pub fn near(&self, fingerprint: u64, k: u32) -> Result<Matches> {
         self.search(&Query::new(fingerprint, k))
     }
 
-    /// Finds the pages near a fingerprint: nearest first, then in SURT order. Exact for every `k`.
+    /// Finds the pages near a fingerprint: the nearest pages first, pages with equal distances in
+    /// SURT order. Exact for every `k`.
     ///
     /// Usually takes some microseconds; [`Explanation`](crate::query::Explanation) shows the cost.
-    /// Looking up the first near page adds up to a microsecond, each further page 0.3. Takes no
-    /// lock that a writer holds while it waits for the disk.
+    /// Looking up the first near page adds up to a microsecond, and each further page adds 0.3
+    /// microseconds. Takes no lock that a writer holds while it waits for the disk.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Prefix, Query, Store, Time};
@@ -62,15 +64,15 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the search reads damaged data.
     pub fn search(&self, query: &Query) -> Result<Matches> {
         let matches = self.poison_on_bug(|| search::search(self, query))?;
         self.view().metrics.searched(matches.complete);
         Ok(matches)
     }
 
-    /// Iterates over the pages of a [range](crate::query::PageRange), or all with `None`, in SURT
-    /// order: all pages of a host are neighbours.
+    /// Iterates over the pages of a [range](crate::query::PageRange), or over all pages with
+    /// `None`, in SURT order. All pages of a host are neighbours.
     ///
     /// Reads lazily and mostly sequentially, some microseconds per page. Takes memory for one block
     /// of each segment.
@@ -93,13 +95,15 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`] if the data it reads is damaged; then the iterator ends.
+    /// An item is [`Error::Corrupt`] if the data of its page is damaged. The iterator ends after
+    /// this item.
     pub fn scan<'a>(&self, range: impl Into<PageRange<'a>>) -> Scan {
         Scan::new(self, range)
     }
 
-    /// Iterates over all entries of the pages of a [range](crate::query::PageRange): pages in SURT
-    /// order, their entries in order of time. [`Store::load`](crate::Store::load) accepts these.
+    /// Iterates over all entries of the pages of a [range](crate::query::PageRange). The pages are
+    /// in SURT order, and the entries of a page are in order of time.
+    /// [`Store::load`](crate::Store::load) accepts these entries.
     ///
     /// Reads lazily and mostly sequentially. Takes the memory of a [`scan`](Snapshot::scan) and of
     /// the entries of one page.
@@ -121,14 +125,14 @@ impl Snapshot {
         Observations::of(self.scan(range))
     }
 
-    /// Compares this store with an earlier state of it, or with any other store: iterates over the
-    /// pages under a prefix, or all, whose version in force differs. Epochs are equal if their
-    /// names are.
+    /// Compares this store with an earlier state of it, or with any other store. Iterates over the
+    /// pages whose version in force differs: pages under a prefix, or all pages. Epochs are equal
+    /// if their names are equal.
     ///
-    /// The verdict on a page is the one that an observation of the version in force here would get
-    /// there. So a page that changed and went back does not differ. A page that only this store has
-    /// is new; a page that only the other has is gone. Reads both stores once, with one page of
-    /// each in memory.
+    /// The verdict on a page is the verdict that the store of `before` would return for an
+    /// observation of the version in force in this store. So a page that changed and then returned
+    /// does not differ. A page that only this store has is new; a page that only the store of
+    /// `before` has is gone. Reads both stores once, with one page of each store in memory.
     ///
     /// ```
     /// use simkeep::{Observation, Options, Store, Time, Verdict};
@@ -151,14 +155,15 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// Of the items: those of [`scan`](Snapshot::scan).
+    /// The errors of the items are the errors of [`scan`](Snapshot::scan).
     pub fn diff(&self, before: &Snapshot, under: Option<&Prefix>) -> Result<Diff> {
         Diff::new(before, self, under)
     }
 
     /// Selects pages that have had content, with their histories, for a simulated
-    /// [`crawl`](crate::recrawl::simulate::crawl). With a prefix, selects only pages under it. If
-    /// there are more than `pages_max`, it selects those whose URLs have the least hashes.
+    /// [`crawl`](crate::recrawl::simulate::crawl). With a prefix, selects only pages under the
+    /// prefix. If there are more than `pages_max` such pages, selects the pages whose URLs have the
+    /// smallest hashes.
     ///
     /// A return to an earlier version counts for `return_share` of a change. A store uses
     /// [`Changes::RETURN_SHARE`](crate::Changes::RETURN_SHARE).
@@ -191,8 +196,8 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the data it reads is damaged, and [`Error::InvalidOption`] if the
-    /// share is not from 0 to 1.
+    /// [`Error::Corrupt`] if the scan reads damaged data, and [`Error::InvalidOption`] if the share
+    /// is not from 0 to 1.
     pub fn replay(
         &self,
         prefix: Option<&Prefix>,

@@ -1,4 +1,4 @@
-//! Stale pages: those without a fingerprint of an epoch.
+//! Stale pages, which have no fingerprint of an epoch.
 
 use super::page_range::PageRange;
 use super::scan::Scan;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::page::{Content, Epoch};
 use crate::time::Time;
 
-/// A page whose version in force has a fingerprint, but none of the requested epoch.
+/// A page whose version in force has a fingerprint, but no fingerprint of the requested epoch.
 ///
 /// ```
 /// # use simkeep::{Observation, Options, Role, Store, Time};
@@ -31,13 +31,14 @@ use crate::time::Time;
 pub struct StalePage {
     /// The URL of the page.
     pub url: String,
-    /// When that version was last seen, in milliseconds since 1970: the time for a restatement.
+    /// The time when the version in force was last seen, in milliseconds since 1970. A restatement
+    /// needs this time.
     pub time: Time,
-    /// Its fingerprint of the newest epoch in which it has one.
+    /// The version in force, with its fingerprint in the newest epoch that has one.
     pub content: Content,
 }
 
-/// An iterator over stale pages. It ends after an error.
+/// An iterator over stale pages. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Stale {
     scan: Scan,
@@ -45,13 +46,14 @@ pub struct Stale {
 }
 
 impl Stale {
-    /// Iterates over stale pages in SURT order: those whose version in force has a fingerprint, but
-    /// none of this epoch. If `after` is given, starts with the first page after this URL.
+    /// Iterates over stale pages in SURT order. The version in force of a stale page has a
+    /// fingerprint, but no fingerprint of this epoch. If `after` is given, starts with the first
+    /// page after this URL.
     ///
-    /// If you still have the content of such a page, add a fingerprint of the epoch by
+    /// If you still have the content of a stale page, add a fingerprint of the epoch by
     /// [`Store::restate`](crate::Store::restate). To continue an interrupted pass, set `after` to
-    /// its last URL. Costs a scan, some microseconds per page; nothing if there are no fingerprints
-    /// of other epochs.
+    /// the last URL of the pass. Costs a scan, some microseconds per page. Costs nothing if there
+    /// are no fingerprints of other epochs.
     ///
     /// ```
     /// # use simkeep::{Observation, Options, Restatement, Role, Store, Time};
@@ -87,8 +89,8 @@ impl Stale {
     }
 }
 
-/// Whether any component has fingerprints of another epoch. Those of an ended epoch may have no
-/// tables.
+/// Whether any component has fingerprints of another epoch. Fingerprints of an ended epoch may have
+/// no tables.
 fn may_be_stale(snapshot: &Snapshot, epoch: Epoch) -> bool {
     // If the view is damaged, the scan reports it.
     snapshot.view.check().is_err()
