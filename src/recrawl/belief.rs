@@ -12,14 +12,14 @@ use super::value::{Index, reached};
 use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
-/// The probability that each of 64 rates is the change rate of a page: by Bayes, the prior times
-/// the likelihood.
+/// The probability of each of 64 rates to be the change rate of a page: the prior times the
+/// likelihood, by Bayes' rule.
 ///
-/// Few visits determine a rate only roughly, and each change that was seen means "one or more". A
-/// page that changed at three monthly visits may change monthly or hourly. A point estimate would
-/// pick the rate with the highest value. The expectation over a belief does not, and it explores
-/// while a rate is uncertain. C. Grimes and D. Ford, *Estimation of web page change rates*, JSM
-/// 2008, found that the prior matters most for new pages.
+/// Few visits determine a rate only roughly, and each observed change means "one or more changes".
+/// A page that changed at three monthly visits may change monthly or hourly. A point estimate would
+/// select the rate with the highest value. The expectation over a belief covers all rates, and
+/// explores a page while its rate is uncertain. C. Grimes and D. Ford, *Estimation of web page
+/// change rates*, JSM 2008, found that the prior matters most for new pages.
 ///
 /// ```
 /// use simkeep::recrawl::{Belief, Change, Comparison, Index, Likelihood, Prior};
@@ -36,18 +36,18 @@ use crate::recrawl::error::Result;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Belief {
-    /// The probability of each rate. They add up to one.
+    /// The probability of each rate. The probabilities add up to one.
     probability: Grid,
 }
 
 /// A change rate with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Changes a day: the mean of the belief.
+    /// The mean of the belief, in changes a day.
     pub per_day: f64,
-    /// The rate is below this with a probability of 5 %.
+    /// The lower bound: the rate is lower with a probability of 5 %.
     pub low: f64,
-    /// The rate is above this with a probability of 5 %.
+    /// The upper bound: the rate is higher with a probability of 5 %.
     pub high: f64,
 }
 
@@ -55,36 +55,37 @@ pub struct Rate {
 #[derive(Clone, Debug)]
 pub(crate) struct Odds {
     log: Grid,
-    /// Scaled so that the largest is 1.
+    /// The odds, scaled so that the largest is 1.
     relative: Grid,
 }
 
 impl Prior {
-    /// Returns the odds of the rates.
+    /// Returns the odds of the rates under the prior.
     pub(crate) fn odds(&self) -> Odds {
         Odds { log: *self.logarithms(), relative: relative(self.logarithms()) }
     }
 }
 
 impl Likelihood {
-    /// Returns the odds of the rates.
+    /// Returns the odds of the rates under the likelihood.
     pub(crate) fn odds(&self) -> Odds {
         Odds { log: *self.logarithms(), relative: relative(self.logarithms()) }
     }
 }
 
-/// The least sum of odds: below it, some odds may have underflowed to zero.
+/// The minimum sum of odds. Below this sum, some odds may have underflowed to zero.
 const SUM_MIN: f64 = 1e-200;
 
 impl Belief {
-    /// Computes the belief after comparisons of this likelihood.
+    /// Computes the belief from a prior and the likelihood of comparisons.
     pub fn new(prior: &Prior, likelihood: &Likelihood) -> Belief {
         Belief::of(&prior.odds(), &likelihood.odds())
     }
 
     /// Computes the belief from the odds of the prior and of the likelihood.
     pub(crate) fn of(prior: &Odds, likelihood: &Odds) -> Belief {
-        // Products of odds need no exponential. They are exact enough unless both hardly overlap.
+        // Products of odds need no exponential. The products are exact enough unless prior and
+        // likelihood hardly overlap.
         let mut share = both(&prior.relative, &likelihood.relative, |prior, seen| prior * seen);
         let mut all = sum(&share);
         if all < SUM_MIN {
@@ -97,9 +98,9 @@ impl Belief {
         Belief { probability: share.map(|share| share * part) }
     }
 
-    /// Returns the mean rate and its central 90 % interval.
+    /// Returns the mean rate and the central 90 % interval of the belief.
     ///
-    /// Each of the 64 rates represents a range of half an octave around it.
+    /// Each of the 64 rates represents a range of half an octave around the rate.
     pub fn rate(&self) -> Rate {
         Rate {
             per_day: self.expected(|rate| rate),
@@ -108,25 +109,26 @@ impl Belief {
         }
     }
 
-    /// Returns the value of a visit `days` after the last one, in days: the expectation of the
-    /// index of a page of this weight. It takes about a microsecond.
+    /// Returns the value of a visit `days` after the last visit, in days: the expectation of the
+    /// index for a page with this weight. Takes about a microsecond.
     ///
-    /// After a long time the crawl value approaches w E\[1/λ\]. For a page that surely changes
-    /// faster than visits can follow, this is below the threshold of other pages, so that it would
-    /// never be visited. Therefore set a maximum interval.
+    /// After a long time the crawl value approaches w E\[1/λ\]. For a page that almost surely
+    /// changes faster than visits can follow, this limit is below the threshold of other pages, so
+    /// the page would never be visited. Set a maximum interval to visit such pages.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are not a
-    /// number. Negative days count as zero.
+    /// [`RecrawlError::Value`] if `weight` is not positive and finite, or `days` is not a number.
+    /// Negative days count as zero.
     pub fn worth(&self, index: Index, weight: f64, days: f64) -> Result<f64> {
         let weight = check::positive("weight", weight)?;
         let days = check::since("days", days)?;
         Ok(weight * self.worth_of_one(index, days))
     }
 
-    /// Returns the days after a visit at which the next one reaches a threshold; `None` if it never
-    /// does, or not within 4,000,000 days. It takes 65 times as long as [`worth`](Self::worth).
+    /// Returns the number of days after a visit at which the next visit reaches a threshold; `None`
+    /// if the value stays below the threshold for 4,000,000 days. Takes 65 times as long as
+    /// [`worth`](Self::worth).
     ///
     /// # Errors
     ///
@@ -152,18 +154,19 @@ impl Belief {
         dot(&self.probability, &rates().map(of))
     }
 
-    /// Returns the rate below which this fraction of the probability lies.
+    /// Returns the rate below which a fraction `share` of the probability lies.
     fn quantile(&self, share: f64) -> f64 {
         let (mut below, mut at) = (0.0, f64::INFINITY);
         for (probability, rate) in self.probability.iter().zip(rates()) {
             if below + probability >= share {
                 let part = (share - below) / probability;
-                // Interpolates within the half octave of this rate: from a
-                // quarter octave below to a quarter above.
+                // Interpolates within the half octave around the rate: from a quarter octave below
+                // to a quarter octave above.
                 return rate * exp((part - 0.5) * LN_2 / 2.0);
             }
             below += probability;
-            // Rounding may leave the sum of all just below `share`. Then the last rate is the answer.
+            // Rounding may leave the sum of all probabilities just below `share`. In this case the
+            // last rate is the answer.
             at = rate;
         }
         at

@@ -17,7 +17,7 @@ pub(super) fn positive(name: &'static str, number: f64) -> Result<f64> {
     }
 }
 
-/// Checks a positive length of time. No two visits are closer or farther apart.
+/// Checks a positive length of time between two visits, within the limits above.
 pub(super) fn interval(name: &'static str, days: f64) -> Result<f64> {
     if (DAYS_MIN..=DAYS_MAX).contains(&days) {
         Ok(days)
@@ -26,7 +26,7 @@ pub(super) fn interval(name: &'static str, days: f64) -> Result<f64> {
     }
 }
 
-/// Checks the number of times that a comparison counts.
+/// Checks how often a comparison counts.
 pub(super) fn times(name: &'static str, number: f64) -> Result<f64> {
     if (0.0..=1e9).contains(&number) {
         Ok(number)
@@ -61,7 +61,7 @@ pub(super) fn worth(name: &'static str, number: f64) -> Result<f64> {
     }
 }
 
-/// Checks a positive number that may be multiplied by a few others.
+/// Checks a positive number whose product with a few other numbers must not overflow.
 pub(super) fn moderate(name: &'static str, number: f64) -> Result<f64> {
     if (1e-100..=1e100).contains(&number) {
         Ok(number)

@@ -21,48 +21,51 @@ const SECOND: u64 = 1000;
 pub(crate) struct Summary {
     /// The number of comparisons that found a change.
     pub(crate) changes: u64,
-    /// How many of these have a date of the last change.
+    /// The number of changes for which the date of the last change is known.
     pub(crate) dated: u64,
-    /// How many of the others found the page back at an earlier version.
+    /// The number of undated changes that are returns to an earlier version.
     pub(crate) returned: u64,
-    /// The mean time between visits with an undated change or a return, as a [`mean_step`]; 0 if
-    /// there are none.
+    /// The mean time between visits with an undated change or a return, as a [`mean_step`]; 0
+    /// without such visits.
     pub(crate) mean_step: u64,
-    /// The time without a change, in milliseconds: between equal versions, and since dated changes.
+    /// The time without a change, in milliseconds: the sum of intervals between equal versions and
+    /// of times since dated changes.
     pub(crate) quiet_ms: u64,
 }
 
-/// Returns the step of the geometric mean of intervals, each given as a count and their sum in
-/// milliseconds. Steps are eighths of an octave of seconds. The result is 0 without intervals,
-/// otherwise at least the step of a second.
+/// Returns the step of the geometric mean of intervals. Each item is a number of intervals with the
+/// sum of their lengths in milliseconds. Steps are eighths of an octave of seconds. The result is 0
+/// without intervals, otherwise at least the step of a second.
 ///
 /// A page with a low rate λ changes in an interval I with a probability of about λI. So the
-/// likelihood depends on the product of the intervals, hence on their geometric mean.
+/// likelihood depends on the product of the intervals, which their geometric mean determines.
 pub(crate) fn mean_step(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
     let (mut count, mut steps) = (0, 0);
     for (of, sum_ms) in intervals.filter(|(of, _)| *of > 0) {
         count += of;
         steps += of * step_of(seconds(sum_ms / of).max(1), STEPS);
     }
-    // The mean of steps, which are logarithms, is the step of the
-    // geometric mean. Rounded to the nearest.
+    // Steps are logarithms, so their mean is the step of the geometric mean. The result is rounded
+    // to the nearest step.
     (2 * steps + count).checked_div(2 * count).unwrap_or(0)
 }
 
-/// The evidence of a page's comparisons in 32 bits, from which its belief is computed.
+/// The evidence of a page's comparisons in 32 bits. The belief about the page is computed from this
+/// code.
 ///
-/// From the lowest bit: six bits for the number of changes; four for the share of dated ones, and
-/// four for that of returns, in fifteenths; nine for the mean time between visits with an undated
-/// change; and nine for the time without a change. All but the shares are in steps of an eighth of
-/// an octave, of one and of seconds. This is far finer than the accuracy of so little evidence.
+/// The fields, from the lowest bit, are: six bits for the number of changes; four bits for the
+/// share of dated changes, in fifteenths; four bits for the share of returns, in fifteenths; nine
+/// bits for the mean time between visits with an undated change; and nine bits for the time without
+/// a change. The number of changes is in steps of an eighth of an octave, and so are the times, in
+/// seconds. These steps are far finer than the accuracy of so little evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Code(u32);
 
 impl Code {
     #[expect(clippy::cast_possible_truncation, reason = "32 bits are put together")]
     pub(crate) fn of(of: &Summary) -> Code {
-        // At most step 48, which fits into 6 bits. Counts are halved at
-        // 128 comparisons, so this is only a bound.
+        // The step is at most 48, which fits into 6 bits. Counts are halved at 128 comparisons, so
+        // the limit is never reached.
         let changes = of.changes.min(255);
         let dated = of.dated.min(changes);
         let returned = of.returned.min(changes - dated);
@@ -75,15 +78,14 @@ impl Code {
         Code(code as u32)
     }
 
-    /// Converts the bits in a row to a code, if they are valid.
+    /// Converts 32 bits to a code; `None` if the bits are not valid.
     #[inline]
     pub(crate) fn from_bits(bits: u32) -> Option<Code> {
         let code = Code(bits);
         let (changes, mean) = (code.part(0, 6), code.part(14, 9));
         let possible = match (changes, mean) {
             (0, _) => code.part(6, 17) == 0,
-            // A change without a date has an interval. So without a
-            // mean interval all changes have dates.
+            // An undated change has an interval. So without a mean interval all changes have dates.
             (_, 0) => {
                 let Summary { changes, dated, .. } = code.summary();
                 dated == changes
@@ -101,7 +103,7 @@ impl Code {
         u64::from(self.0) >> from & ((1 << bits) - 1)
     }
 
-    /// Returns the summary, rounded to its steps.
+    /// Returns the summary of the comparisons, rounded to the steps of the code.
     pub(crate) fn summary(self) -> Summary {
         let changes = of_step(self.part(0, 6), STEPS);
         let of_share = |share: u64| (share * changes * 2 + SHARES) / (SHARES * 2);
@@ -120,15 +122,15 @@ impl Code {
         let Summary { changes, dated, returned, mean_step, quiet_ms } = self.summary();
         let mut all = Likelihood::flat();
         let mut add = |ms: u64, change, times| {
-            // `Comparison::new` refuses a time of 0, which is evidence of nothing.
+            // `Comparison::new` rejects a time of 0, which is no evidence.
             let days = (ms as f64 / 86_400_000.0).min(DAYS_MAX);
             if let Ok(comparison) = Comparison::new(days, change) {
                 all.multiply(comparison, times);
             }
         };
         add(quiet_ms, Change::None, 1.0);
-        // The quiet time after dated changes is in `quiet_ms` already.
-        // Each of them adds the factor λ alone.
+        // The quiet time after dated changes is in `quiet_ms` already. So each dated change adds
+        // only the factor λ.
         add(SECOND, Change::DaysAgo(0.0), dated as f64);
         let undated = changes - dated;
         if undated > 0 {
@@ -150,14 +152,14 @@ pub(crate) fn step_of(value: u64, bits: u32) -> u64 {
     let Some(shift) = value.checked_ilog2().and_then(|top| top.checked_sub(bits + 1)) else {
         return value;
     };
-    // Half a step more makes the shift round to the nearest step. The sum may reach
-    // the next octave, so the shift is computed again.
+    // The added half step makes the shift round to the nearest step. The sum may reach the next
+    // octave, so the shift is computed again.
     let value = value.saturating_add(1 << shift);
     let shift = value.ilog2() - bits;
     (u64::from(shift) << bits) + (value >> shift)
 }
 
-/// Returns the number in the middle of a step of [`step_of`].
+/// Returns the value in the middle of a step of [`step_of`].
 pub(crate) fn of_step(step: u64, bits: u32) -> u64 {
     let Some(shift) = (step >> bits).checked_sub(1) else { return step };
     ((step & ((1 << bits) - 1)) | 1 << bits) << shift
@@ -175,7 +177,7 @@ mod tests {
     }
 
     fn summaries() -> impl Strategy<Value = Summary> {
-        // No longer than from the first time of a visit to the last.
+        // The maximum is the time from the earliest possible visit to the latest.
         let time = || (0u64..315_537_897_600_000, 0u32..48).prop_map(|(ms, shift)| ms >> shift);
         (0u64..=128, any::<u64>(), any::<u64>(), time(), time()).prop_map(
             |(changes, dated, returned, mean_ms, quiet_ms)| {

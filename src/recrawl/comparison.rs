@@ -1,4 +1,4 @@
-//! The result of comparing a visit with the one before it.
+//! The result of comparing a visit with the previous visit.
 
 use super::check;
 use crate::recrawl::error::{RecrawlError, Result};
@@ -28,7 +28,7 @@ pub enum Change {
     None,
     /// The page changed at least once, at an unknown time.
     Undated,
-    /// The page changed, the last time this many days before the later visit.
+    /// The page changed. The last change was this number of days before the later visit.
     DaysAgo(f64),
 }
 
@@ -37,8 +37,8 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if `days` are not from a millisecond to 4,000,000 (no two visits are
-    /// closer or farther apart), or if a change was not between the visits.
+    /// [`RecrawlError::Value`] if `days` is not from a millisecond to 4,000,000 days (the limits
+    /// for two visits), or if a change was not between the visits.
     pub fn new(days: f64, change: Change) -> Result<Comparison> {
         check::interval("days", days)?;
         match change {

@@ -8,14 +8,15 @@ use std::fmt;
 pub enum RecrawlError {
     /// A value is out of range.
     Value {
-        /// The name of the value.
+        /// The name of the argument.
         name: &'static str,
         /// The valid values.
         takes: &'static str,
     },
     /// A text or a combination of values is invalid.
     Invalid(String),
-    /// A page cancelled its simulation; see [`Page::visited`](super::simulate::Page::visited).
+    /// The simulation of a page was cancelled; see
+    /// [`Page::visited`](super::simulate::Page::visited).
     Cancelled,
 }
 

@@ -16,32 +16,33 @@ pub(super) const MEDIANS: usize = 16;
 /// The widths to try with each median.
 pub(super) const WIDTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
 
-/// The fractions of a nat in which evidence is counted. Sums of integers do not depend on the order
-/// of pages.
+/// The number of units of evidence in a nat. Evidence is counted in integers, because sums of
+/// integers do not depend on the order of pages.
 pub(super) const UNIT: f64 = 65_536.0;
 
-/// The least evidence of a page in these units, so that the sum over 2³² pages cannot overflow.
+/// The minimum evidence of a page, in units of [`UNIT`]. The minimum ensures that the sum over 2³²
+/// pages does not overflow.
 const LEAST: f64 = -2_147_483_648.0;
 
-/// The number of pages below which nothing is learned.
+/// The minimum number of pages to learn from.
 pub(super) const PAGES_MIN: u64 = 20;
 
-/// Returns the logarithm of a median by number: from 2⁻¹² to 8 changes a day.
+/// Returns the logarithm of the median with a number: from 2⁻¹² to 8 changes a day.
 pub(super) fn median(number: usize) -> f64 {
     (number as f64 - 12.0) * LN_2
 }
 
-/// Returns a prior by number.
+/// Returns the prior with a number.
 #[expect(clippy::indexing_slicing, reason = "a remainder is less than the divisor")]
 fn prior(number: usize) -> Prior {
     let width = WIDTHS[number % WIDTHS.len()];
     Prior::of_log_normal(median(number / WIDTHS.len()), width)
 }
 
-/// The 64 log-normal priors to try: 16 medians, from one change in 11 years to eight a day, with
-/// four widths each.
+/// The 64 log-normal priors to try: 16 medians, from one change in 11 years to eight changes a day,
+/// with four widths each.
 ///
-/// Create it once; it takes 32 KiB.
+/// Create the priors once; they take 32 KiB.
 #[derive(Clone, Debug)]
 pub struct Priors {
     probability: Vec<Grid>,
@@ -54,16 +55,16 @@ impl Default for Priors {
     }
 }
 
-/// How well each of the 64 priors explains the comparisons of one page: the logarithm of their
-/// probability.
+/// The evidence of one page: for each of the 64 priors, the logarithm of the probability of the
+/// page's comparisons.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Evidence([i64; PRIORS]);
 
 impl Priors {
-    /// Computes the evidence of a page. It takes some microseconds.
+    /// Computes the evidence of a page. Takes some microseconds.
     pub fn evidence(&self, likelihood: &Likelihood) -> Evidence {
-        // Relative, so that nothing underflows. The factor is the same
-        // for all priors, so it does not matter.
+        // The likelihood is relative, so that nothing underflows. The factor is the same for all
+        // priors, so it does not matter.
         let likelihood = relative(likelihood.logarithms());
         let mut evidence = [0; PRIORS];
         for (of_one, prior) in evidence.iter_mut().zip(&self.probability) {
@@ -72,7 +73,7 @@ impl Priors {
         Evidence(evidence)
     }
 
-    /// Returns the mixture of all priors with these weights.
+    /// Returns the mixture of all priors, weighted by `shares`.
     pub(super) fn mixed(&self, shares: &[f64; PRIORS]) -> Prior {
         let mut mixed = [0.0; RATES];
         for (share, prior) in shares.iter().zip(&self.probability) {
@@ -82,11 +83,12 @@ impl Priors {
     }
 }
 
-/// The evidence of many pages: how well each prior explains all of them.
+/// The evidence of many pages: for each prior, the logarithm of the probability of all pages'
+/// comparisons.
 ///
-/// This is Bayes' rule for a log-normal whose median and width lie on a grid. It counts in
-/// integers, so the result depends neither on the order of pages nor on their partition. It takes
-/// 520 bytes.
+/// Computes Bayes' rule for a log-normal whose median and width lie on a grid. The sums are
+/// integers, so the result depends neither on the order of pages nor on their partition. Takes 520
+/// bytes.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, Fit, Likelihood, Prior, Priors};
@@ -115,7 +117,7 @@ impl Default for Fit {
 }
 
 impl Fit {
-    /// Adds a page with comparisons. Do not add pages without any: they carry no evidence.
+    /// Adds a page with comparisons. Do not add pages without comparisons: they have no evidence.
     pub fn add(&mut self, page: &Evidence) {
         self.add_many(page, 1);
     }
@@ -134,10 +136,11 @@ impl Fit {
         self.pages += other.pages;
     }
 
-    /// Returns the evidence without a page that was added before.
+    /// Returns the evidence of all pages except a page that was added before.
     #[must_use]
     pub fn without(&self, page: &Evidence) -> Fit {
-        // Integers: unless a sum was saturated, this is exactly the sum of the other pages.
+        // The sums are integers, so unless a sum was saturated, the result is exactly the sum of
+        // the other pages.
         let sums = both(&self.sums, &page.0, i64::saturating_sub);
         Fit { sums, pages: self.pages.saturating_sub(1) }
     }
@@ -147,8 +150,8 @@ impl Fit {
         self.pages
     }
 
-    /// Returns the mixture of the priors, weighted by how well they explain the pages; the
-    /// [default](Prior::default) for fewer than 20 pages. It takes some microseconds.
+    /// Returns the mixture of the priors, weighted by their probability given the pages; the
+    /// [default](Prior::default) for fewer than 20 pages. Takes some microseconds.
     pub fn prior(&self, priors: &Priors) -> Prior {
         if self.pages < PAGES_MIN {
             return Prior::default();
@@ -158,7 +161,7 @@ impl Fit {
         priors.mixed(&shares.map(|share| share / sum))
     }
 
-    /// Returns the log-likelihood of each prior for the pages.
+    /// Returns the log-likelihood of each prior given the pages.
     pub(super) fn logarithms(&self) -> [f64; PRIORS] {
         self.sums.map(|sum| sum as f64 / UNIT)
     }
@@ -167,11 +170,11 @@ impl Fit {
 /// Converts a log-likelihood to units of evidence.
 #[expect(clippy::cast_possible_truncation, reason = "from -2³¹ to about 0")]
 pub(super) fn in_units(chance: f64) -> i64 {
-    // `ln(0)` is minus infinity, which becomes `LEAST`: a sum over 2^32 pages still fits.
+    // `ln(0)` is minus infinity, which becomes `LEAST`, so a sum over 2^32 pages still fits.
     (ln(chance) * UNIT).round().max(LEAST) as i64
 }
 
-/// Applies a function to the figures of each prior.
+/// Applies a function to the numbers of each prior in two arrays.
 fn both(a: &[i64; PRIORS], b: &[i64; PRIORS], of: fn(i64, i64) -> i64) -> [i64; PRIORS] {
     let mut made = *a;
     made.iter_mut().zip(b).for_each(|(a, b)| *a = of(*a, *b));

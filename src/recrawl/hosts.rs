@@ -8,28 +8,30 @@ use super::likelihood::relative;
 use super::prior::Prior;
 use super::real::exp;
 
-/// The widths to try for the distribution of medians of hosts. With the first one hosts hardly
+/// The widths to try for the distribution of hosts' medians. With the first width, hosts hardly
 /// differ.
 const BETWEEN: [f64; 5] = [0.1, 0.7, 1.2, 1.8, 2.6];
 
-/// The number of models to try: a middle, a width between hosts, and a width within them.
+/// The number of models to try. A model has a middle, a width between hosts, and a width within
+/// hosts.
 const WAYS: usize = MEDIANS * BETWEEN.len() * WIDTHS.len();
 
-/// Models less likely than this are dropped.
+/// The minimum probability of a model. Less likely models are dropped.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// The priors of the pages of hosts, learned from all of them.
+/// The priors of the pages of hosts, learned from the evidence of all hosts.
 ///
-/// The median rate of a host is log-normal, and the rates of its pages are log-normal around it.
-/// Both widths and the middle are learned from the evidence of hosts. If hosts do not differ, the
-/// prior of a host is that of all pages. If they do, it lies between that and the evidence of its
-/// other pages, depending on how many there are. This is empirical Bayes with two levels: A. Gelman
-/// et al., *Bayesian data analysis*, chapter 5.
+/// The median rate of a host is log-normal, and the rates of the host's pages are log-normal around
+/// this median. The two widths and the middle are learned from the evidence of hosts. If hosts do
+/// not differ, the prior of a host is the prior of all pages. If hosts differ, the prior of a host
+/// lies between the prior of all pages and the evidence of the host's other pages, depending on
+/// their number. This method is empirical Bayes with two levels: A. Gelman et al., *Bayesian data
+/// analysis*, chapter 5.
 ///
 /// The prior of a host is a log-normal, rounded to a quarter of an octave, so that results for one
-/// prior serve many hosts. A tenth of it is the [default](Prior::default), since a page may be
-/// unlike all pages that were learned from (J. O. Berger, *Statistical decision theory and Bayesian
-/// analysis*, 4.7.4: ε-contamination).
+/// prior serve many hosts. A tenth of the prior is the [default](Prior::default), since a page may
+/// differ from all pages that the prior was learned from (J. O. Berger, *Statistical decision
+/// theory and Bayesian analysis*, 4.7.4: ε-contamination).
 ///
 /// ```
 /// use simkeep::recrawl::{Belief, Change, Comparison, Fit, Hosts, Likelihood, Priors};
@@ -54,11 +56,11 @@ const NEGLIGIBLE: f64 = 1e-6;
 pub struct Hosts {
     /// The likely models with their probabilities.
     ways: Vec<(Way, f64)>,
-    /// The logarithms of all medians.
+    /// The logarithms of all medians to try.
     medians: [f64; MEDIANS],
 }
 
-/// A model of how hosts differ.
+/// A model of the differences between hosts.
 #[derive(Clone, Debug)]
 struct Way {
     /// The probability of each median for a host.
@@ -68,11 +70,11 @@ struct Way {
 }
 
 impl Hosts {
-    /// Learns from the evidence of hosts, which for each host is that of its pages with
+    /// Learns from the evidence of hosts. The evidence of a host is the evidence of its pages with
     /// comparisons.
     ///
-    /// It takes some 10 µs for each host. A few thousand hosts are enough; select them
-    /// independently of their pages. With fewer than 20 pages in all, nothing is learned.
+    /// Takes some 10 µs for each host. A few thousand hosts are enough; select the hosts
+    /// independently of their pages. With fewer than 20 pages in total, nothing is learned.
     pub fn new<'f>(hosts: impl IntoIterator<Item = &'f Fit>) -> Hosts {
         let medians = medians();
         let (mut sums, mut pages) = ([0_i64; WAYS], 0);
@@ -95,18 +97,19 @@ impl Hosts {
         Hosts { ways, medians: of_all }
     }
 
-    /// Returns the prior of a page of a host, given the evidence of the host's pages. It takes some
+    /// Returns the prior of a page of a host, given the evidence of the host's pages. Takes some
     /// microseconds.
     ///
-    /// [Leave out](Fit::without) the evidence of the page itself: it is in the likelihood that the
-    /// prior is multiplied by. For hosts with more than some ten pages the difference is
-    /// negligible. Without any evidence, this is the prior of a page of an unknown host.
+    /// [Leave out](Fit::without) the evidence of the page itself, because the prior is multiplied
+    /// by the page's likelihood, which includes this evidence. For hosts with more than about ten
+    /// pages the difference is negligible. Without any evidence, the result is the prior of a page
+    /// of an unknown host.
     pub fn prior(&self, host: &Fit) -> Prior {
         self.class(host).prior()
     }
 
-    /// Returns the log-normal with the mean and the deviation of the prediction for a host:
-    /// averaged over the models, the medians and the width within hosts.
+    /// Returns the nearest class to the prediction for a host. The prediction has the mean and the
+    /// deviation over all models, medians and rates within the host.
     pub(crate) fn class(&self, host: &Fit) -> Class {
         if self.ways.is_empty() {
             return Class::default();
@@ -116,8 +119,8 @@ impl Hosts {
         for (way, share) in &self.ways {
             let of_way = way.of_medians(&chances);
             let sum: f64 = of_way.iter().sum();
-            // If no median of this way explains the pages, all its terms
-            // are 0. Infinity times 0 would be NaN.
+            // If no median of this model explains the pages, all its terms are 0. Infinity times 0
+            // would be NaN.
             let share = share / sum.max(f64::MIN_POSITIVE);
             let within = way.width() * way.width();
             for (chance, median) in of_way.into_iter().zip(&self.medians) {
@@ -125,8 +128,8 @@ impl Hosts {
                 square += share * chance * (median * median + within);
             }
         }
-        // The variance is at least that within hosts, 0.25, so rounding
-        // cannot make the difference negative.
+        // The variance is at least the variance within hosts, 0.25, so rounding cannot make the
+        // difference negative.
         Class::nearest(mean, (square - mean * mean).sqrt())
     }
 }
@@ -136,7 +139,8 @@ impl Way {
     /// priors for its pages.
     fn of_medians(&self, chances: &[f64; PRIORS]) -> [f64; MEDIANS] {
         let mut of_medians = self.medians;
-        // Priors are numbered by median and then by width, so one width is every fourth of them.
+        // Priors are numbered by median and then by width, so every fourth prior has the same
+        // width.
         let of_width = chances.iter().skip(self.within).step_by(WIDTHS.len());
         of_medians.iter_mut().zip(of_width).for_each(|(median, chance)| *median *= chance);
         of_medians
@@ -164,7 +168,8 @@ fn ways(
     })
 }
 
-/// Returns the probability of each median, for each middle and each width between hosts.
+/// Returns the probability of each median, for each combination of a middle and a width between
+/// hosts.
 #[expect(clippy::indexing_slicing, reason = "a remainder is less than the divisor")]
 fn medians() -> [[f64; MEDIANS]; MEDIANS * BETWEEN.len()] {
     array::from_fn(|number| {

@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// A time between two visits: whole seconds, from one second to 4,000,000 days.
+/// A time between two visits, in whole seconds: from one second to 4,000,000 days.
 ///
-/// Its text form is a number and a unit, `s`, `m`, `h`, `d` or `w`: `90s`, `15m`, `2h`, `7d`, `4w`.
-/// `Display` uses the largest unit up to days that divides it.
+/// The text form of an interval is a number and a unit, `s`, `m`, `h`, `d` or `w`: `90s`, `15m`,
+/// `2h`, `7d`, `4w`. `Display` uses the largest unit up to days that divides the interval.
 ///
 /// ```
 /// use simkeep::recrawl::Interval;
@@ -43,7 +43,7 @@ impl Interval {
         )
     }
 
-    /// 365 days.
+    /// An interval of 365 days.
     pub(crate) const YEAR: Interval = Interval(NonZeroU64::new(365 * 86_400).expect("not zero"));
 
     /// Creates an interval, clamped to the valid range.

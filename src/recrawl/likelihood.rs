@@ -10,11 +10,11 @@ use crate::recrawl::error::Result;
 
 /// The likelihood of each of 64 rates, given comparisons of a page.
 ///
-/// At a rate of λ an unchanged interval I has the probability e^{-λI}, a changed one 1 - e^{-λI},
-/// and a last change t before the visit the density λe^{-λt}. The likelihoods of comparisons
-/// multiply.
+/// At a rate of λ, an interval I without a change has the probability e^{-λI}. An interval with a
+/// change has the probability 1 - e^{-λI}. A last change at a time t before the visit has the
+/// density λe^{-λt}. The likelihoods of comparisons multiply.
 ///
-/// Stored as logarithms, in 512 bytes.
+/// The likelihood is stored as logarithms, in 512 bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likelihood {
     log: Grid,
@@ -35,7 +35,8 @@ impl Likelihood {
         all
     }
 
-    /// Adds a comparison that counts `times` times: several equal ones, or half an uncertain one.
+    /// Adds a comparison that counts `times` times, for example for several equal comparisons, or
+    /// half for an uncertain one.
     ///
     /// ```
     /// use simkeep::recrawl::{Change, Comparison, Likelihood};
@@ -55,12 +56,12 @@ impl Likelihood {
         Ok(())
     }
 
-    /// Adds a comparison that counts `times` times, without checks.
+    /// Adds a comparison that counts `times` times, without checking `times`.
     pub(crate) fn multiply(&mut self, comparison: Comparison, times: f64) {
         let rates = rates();
         let by_rate: Grid = match comparison.change() {
             Change::None => rates.map(|rate| -rate * comparison.days()),
-            // ln(1 - e^-x): `exp_m1` keeps the digits where x is small.
+            // ln(1 - e^-x): `exp_m1` keeps the digits for small x.
             Change::Undated => rates.map(|rate| ln(-exp_m1(-rate * comparison.days()))),
             Change::DaysAgo(ago) => both(&logarithms(), &rates, |log, rate| log - rate * ago),
         };
@@ -74,7 +75,8 @@ impl Likelihood {
 
 /// Returns the exponentials of logarithms, scaled so that the largest is 1.
 pub(super) fn relative<const N: usize>(log: &[f64; N]) -> [f64; N] {
-    // The largest becomes e^0 = 1, so nothing overflows. Values far below it become 0.
+    // The largest number becomes e^0 = 1, so nothing overflows. Numbers far below the largest
+    // become 0.
     let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     log.map(|log| exp(log - largest))
 }

@@ -1,25 +1,25 @@
-//! Recrawl scheduling: how often a page changes, and the value of a visit.
+//! Recrawl scheduling: the change rate of a page, and the value of a visit.
 //!
-//! Everything here is a pure function of its arguments: no files, no clock, no randomness. Times
-//! are in days, and rates in changes a day. Changes of a page are modelled as a Poisson process:
+//! All functions of this module are pure: no files, no clock, no randomness. Times are in days, and
+//! rates in changes a day. The model for the changes of a page is a Poisson process: a change is
 //! equally likely at any time.
 //!
 //! - [`naive`], [`regular`], [`irregular`] and [`last_modified`] estimate the change rate of a
-//!   page. They differ in the regularity of visits and in the information that they need.
-//! - [`value`] and [`harmonic`] compute the value of a visit from the time since the last one, and
-//!   [`interval`] the time until it reaches a threshold. [`hinted`] includes a date from a sitemap.
-//! - A [`Belief`] holds the probability of each rate: a [`Prior`] times the [`Likelihood`] of the
-//!   comparisons. The best estimate of a visit's value is its expectation over the belief. A
-//!   [`Fit`] learns a prior from many pages, and [`Hosts`] learn one for each host.
+//!   page. The estimates differ in the regularity of visits and in the information that they need.
+//! - [`value`] and [`harmonic`] compute the value of a visit from the time since the last visit.
+//!   [`interval`] computes the time until the value reaches a threshold. [`hinted`] includes a date
+//!   from a sitemap.
+//! - A [`Belief`] contains the probability of each rate: a [`Prior`] times the [`Likelihood`] of
+//!   the comparisons. The best estimate of a visit's value is the expectation of the value over the
+//!   belief. A [`Fit`] learns a prior from many pages, and [`Hosts`] learns a prior for each host.
 //! - [`simulate`] runs policies on pages with known changes.
 //! - [`fixed_intervals`], [`random_times`] and [`few_misses`] compute the optimum for pages with
 //!   known rates, as a yardstick for policies.
-//! - A [`Policy`] orders pages. Each has a name. It uses the value of a visit, or the rules of
-//!   other crawlers with the [`Recent`] comparisons of a page.
+//! - A [`Policy`] has a name and orders pages. A policy uses the value of a visit, or it implements
+//!   the rules of another crawler with the [`Recent`] comparisons of a page.
 //!
-//! Results are equal on every machine, to the last bit, since they decide which page comes first.
-//! They are computed with operations that IEEE 754 specifies exactly, not with the system's `exp`
-//! and `ln`.
+//! Results are equal on every machine, to the last bit, since they decide the order of pages. Only
+//! operations that IEEE 754 specifies exactly are used, not the system's `exp` and `ln`.
 //!
 //! ```
 //! use simkeep::recrawl::{Change, Comparison, Halves, irregular};

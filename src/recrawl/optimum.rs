@@ -17,7 +17,7 @@ impl KnownPage {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if one of them is not from 1e-100 to 1e100.
+    /// [`RecrawlError::Value`] if the rate or the weight is not from 1e-100 to 1e100.
     pub fn new(per_day: f64, weight: f64) -> Result<KnownPage> {
         let per_day = check::moderate("per_day", per_day)?;
         Ok(KnownPage { per_day, weight: check::moderate("weight", weight)? })
@@ -32,7 +32,7 @@ impl KnownPage {
 /// The optimal use of a budget, from [`fixed_intervals`], [`random_times`] or [`few_misses`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimum {
-    /// The visits a day of each page, in input order. They add up to the budget.
+    /// The visits a day of each page, in input order. The visits of all pages add up to the budget.
     pub visits_per_day: Vec<f64>,
     /// The marginal value of a visit a day, Λ: equal for all visited pages, in days.
     pub threshold: f64,
@@ -40,13 +40,13 @@ pub struct Optimum {
     pub freshness: f64,
 }
 
-/// Maximizes freshness with visits at fixed intervals: no policy with known rates does better.
+/// Maximizes freshness with visits at fixed intervals, which no policy with known rates exceeds.
 ///
 /// By J. Cho and H. Garcia-Molina, *Effective page refresh policies for web crawlers*, ACM TODS
 /// 2003: at the optimum, w times the [crawl value](super::value) is equal at each visit of all
-/// visited pages. Pages with w/λ at or below that are never visited. A page with an interval I is
-/// fresh for a fraction of (1 - e^{-λI})/λI of the time. It takes some 4,000 exponentials for each
-/// page.
+/// visited pages. Pages whose w/λ is at most this value are never visited. A page with an interval
+/// I is fresh for a fraction of (1 - e^{-λI})/λI of the time. Takes some 4,000 exponentials for
+/// each page.
 ///
 /// ```
 /// use simkeep::recrawl::{KnownPage, fixed_intervals};
@@ -61,11 +61,11 @@ pub struct Optimum {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`] if there are no pages, or `visits_per_day` is not from 1e-100 to 1e100.
 pub fn fixed_intervals(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum> {
     let visits = |page: &KnownPage, threshold: f64| {
         let share = threshold / page.worth_at_most();
-        // The changes expected between two visits, r, with 1 - (1 + r)e^{-r} = Λλ/w.
+        // r is the expected number of changes between two visits, with 1 - (1 + r)e^{-r} = Λλ/w.
         if share >= 1.0 { 0.0 } else { page.per_day / crossing(|r| two_or_more(r) < share) }
     };
     let fresh =
@@ -76,13 +76,13 @@ pub fn fixed_intervals(pages: &[KnownPage], visits_per_day: f64) -> Result<Optim
 /// Maximizes freshness with visits at random times.
 ///
 /// By Y. Azar et al., *Tractable near-optimal policies for crawling*, PNAS 2018, in closed form. In
-/// the order of w/λ, pages get √(wλ/Λ) - λ visits a day while that is positive, with 1/√Λ = (R +
-/// Σλ)/Σ√(wλ) for R visits a day in all. A page with ρ visits a day is fresh for a fraction of
-/// ρ/(ρ + λ) of the time. Sorts the pages.
+/// the order of w/λ, pages get √(wλ/Λ) - λ visits a day while this number is positive, with 1/√Λ =
+/// (R + Σλ)/Σ√(wλ) for a total of R visits a day. A page with ρ visits a day is fresh for a
+/// fraction of ρ/(ρ + λ) of the time. Sorts the pages.
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`] if there are no pages, or `visits_per_day` is not from 1e-100 to 1e100.
 pub fn random_times(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum> {
     let budget = checked(pages, visits_per_day)?;
     let mut order = pages.to_vec();
@@ -90,8 +90,8 @@ pub fn random_times(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum>
     let (mut changes, mut roots, mut factor) = (budget, 0.0, f64::INFINITY);
     for page in order {
         let root = (page.weight * page.per_day).sqrt();
-        // Its visits would not be positive at the threshold so far. Pages come by
-        // w/λ, so it and all later pages are left alone.
+        // The visits to the page would not be positive at the current threshold. Pages are in the
+        // order of w/λ, so this page and all later pages get no visits.
         if root * factor <= page.per_day {
             break;
         }
@@ -109,20 +109,21 @@ pub fn random_times(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum>
 }
 
 /// Minimizes the penalty for missed changes with visits at random times. Each further missed change
-/// counts less than the one before: the penalty is Σ w ln(1 + λ/ρ). Every page gets visits.
+/// counts less than the previous missed change: the penalty is Σ w ln(1 + λ/ρ). Every page gets
+/// visits.
 ///
 /// By A. Kolobov et al., *Staying up to date with online content changes using reinforcement
 /// learning for scheduling*, NeurIPS 2019 (LambdaCrawl): ρ = (-λ + √(λ² + 4wλ/Λ))/2 visits a day,
-/// with the Λ for which they add up to the budget. It takes 64 square roots for each page.
+/// with the Λ for which the visits add up to the budget. Takes 64 square roots for each page.
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if there are no pages, or the visits a day are not from 1e-100 to 1e100.
+/// [`RecrawlError::Value`] if there are no pages, or `visits_per_day` is not from 1e-100 to 1e100.
 pub fn few_misses(pages: &[KnownPage], visits_per_day: f64) -> Result<Optimum> {
     let visits = |page: &KnownPage, threshold: f64| {
         let (rate, ratio) = (page.per_day, 4.0 * page.weight / threshold / page.per_day);
-        // The formula subtracts two numbers that are nearly equal where
-        // the ratio is small. This form does not.
+        // The formula subtracts two numbers that are nearly equal if the ratio is small. This form
+        // avoids the subtraction.
         rate * (ratio / 2.0) / (1.0 + (1.0 + ratio).sqrt())
     };
     spend(pages, visits_per_day, visits, at_random)
@@ -140,8 +141,8 @@ fn checked(pages: &[KnownPage], visits_per_day: f64) -> Result<f64> {
     check::moderate("visits_per_day", visits_per_day)
 }
 
-/// Finds the threshold at which the visits add up to the budget. `visits` returns those of a page
-/// at a threshold, and falls with it.
+/// Finds the threshold at which the visits add up to the budget. `visits` returns the visits to a
+/// page at a threshold, and falls with the threshold.
 fn spend(
     pages: &[KnownPage],
     visits_per_day: f64,
@@ -151,8 +152,8 @@ fn spend(
     let budget = checked(pages, visits_per_day)?;
     let at = |threshold: f64| pages.iter().map(|page| visits(page, threshold)).sum::<f64>();
     let (threshold, next) = around(|threshold| at(threshold) > budget);
-    // Where a page is about to get no visits, its visits fall steeply between two neighbouring
-    // thresholds. Interpolation gives it what the other pages leave of the budget.
+    // Between two neighbouring thresholds, the visits to a page may fall steeply to zero.
+    // Interpolation assigns the rest of the budget to such a page.
     let (more, less) = (at(threshold), at(next));
     let part = if more > less { (budget - less) / (more - less) } else { 1.0 };
     let between = |page| {

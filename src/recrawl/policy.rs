@@ -1,4 +1,4 @@
-//! Policies that order pages, by name.
+//! Policies, which order pages and have names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,28 +11,29 @@ use super::recent::Recent;
 use super::value::Index;
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// A policy that decides which page is visited first. It has a name, and a name never changes its
-/// meaning.
+/// A policy that decides which page is visited first. A policy has a name whose meaning never
+/// changes.
 ///
 /// - `value`: by the crawl value ([`Index::Value`]), as an expectation over the belief.
-/// - `harmonic`: by the harmonic index ([`Index::Harmonic`]), likewise.
+/// - `harmonic`: by the harmonic index ([`Index::Harmonic`]), as an expectation over the belief.
 /// - `uniform`: by the time since the last visit.
 ///
-/// All others divide that time by an interval:
+/// All other policies divide the time since the last visit by an interval:
 ///
-/// - `fixed:7d`: the given [`Interval`].
-/// - `thesis:3,1.5`: initially 7 days. Three unchanged comparisons in a row multiply it by 1.5, and
-///   three changed ones divide it; then a new run begins. From an hour to a year.
+/// - `fixed:7d`: the [`Interval`] in the name.
+/// - `thesis:3,1.5`: initially 7 days. Three unchanged comparisons in a row multiply the interval
+///   by 1.5, and three changed comparisons in a row divide it by 1.5; after each adjustment a new
+///   run begins. The interval stays between an hour and a year.
 /// - `nutch:0.4,0.2,0.3`: Apache Nutch's `AdaptiveFetchSchedule`, initially 30 days. The parameters
-///   are the fractions by which it grows and shrinks, and `sync_delta_rate`. From a minute to a
-///   year.
-/// - `stormcrawler`: StormCrawler's `AdaptiveScheduler`, initially a day. From an hour to two
-///   weeks.
+///   are the fraction by which the interval grows, the fraction by which it shrinks, and
+///   `sync_delta_rate`. The interval stays between a minute and a year.
+/// - `stormcrawler`: StormCrawler's `AdaptiveScheduler`, initially a day. The interval stays
+///   between an hour and two weeks.
 ///
-/// The parameters above are the defaults; `fixed` requires its interval. The last three depend on
-/// the order of the last 64 comparisons. They converge where a constant fraction of visits finds a
-/// change. Where rates differ widely, this keeps fewer pages fresh than equal intervals for all
-/// (Cho & Garcia-Molina 2003).
+/// The parameters above are the defaults; `fixed` requires an interval. The policies `thesis`,
+/// `nutch` and `stormcrawler` depend on the order of the last 64 comparisons. These policies
+/// converge to a constant fraction of visits that find a change. If rates differ widely, these
+/// policies keep fewer pages fresh than equal intervals for all pages (Cho & Garcia-Molina 2003).
 ///
 /// ```
 /// use simkeep::recrawl::Policy;
@@ -66,13 +67,13 @@ impl Default for Policy {
 /// The facts about a page that a policy uses.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyInput<'a> {
-    /// The belief about its change rate.
+    /// The belief about the page's change rate.
     pub belief: &'a Belief,
-    /// Its last comparisons.
+    /// The last comparisons of the page.
     pub recent: &'a Recent,
-    /// Its weight.
+    /// The weight of the page.
     pub weight: f64,
-    /// The days since its last visit; 0 if that is in the future.
+    /// The days since the last visit to the page; 0 if the last visit is in the future.
     pub days: f64,
 }
 
@@ -86,14 +87,15 @@ impl Policy {
 
     /// Returns the score of a page: the page with the highest score is visited first.
     ///
-    /// For `value` and `harmonic` it is the weighted [value of a visit](Belief::worth), in days.
-    /// For `uniform` it is the days since the last visit. For the others it is those days divided
-    /// by the interval, so that a page is due at 1. These policies ignore the weight.
+    /// For `value` and `harmonic` the score is the weighted [value of a visit](Belief::worth), in
+    /// days. For `uniform` the score is the number of days since the last visit. For the other
+    /// policies the score is the number of days since the last visit divided by the interval, so
+    /// that a page is due at 1. `uniform` and the policies with intervals ignore the weight.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the days are not a
-    /// number.
+    /// [`RecrawlError::Value`] if the weight is not positive and finite, or the number of days is
+    /// NaN.
     pub fn score(&self, page: &PolicyInput<'_>) -> Result<f64> {
         if let Kind::Index(index) = self.0 {
             return page.belief.worth(index, page.weight, page.days);
@@ -119,8 +121,8 @@ impl Policy {
         matches!(self.0, Kind::Thesis { .. } | Kind::Nutch { .. } | Kind::StormCrawler)
     }
 
-    /// Returns the interval of a page; `None` for `value`, `harmonic` and `uniform`, which have
-    /// none.
+    /// Returns the interval of a page; `None` for `value`, `harmonic` and `uniform`, which have no
+    /// interval.
     pub fn schedule(&self, recent: &Recent) -> Option<Schedule> {
         match self.0 {
             Kind::Index(_) | Kind::Uniform => None,
@@ -132,7 +134,7 @@ impl Policy {
     }
 }
 
-/// Writes the canonical name, with all parameters.
+/// Formats the canonical name, with all parameters.
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
@@ -154,8 +156,8 @@ impl FromStr for Policy {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Invalid`]: for an unknown name it lists all policies, otherwise it describes
-    /// the parameters.
+    /// [`RecrawlError::Invalid`] for an invalid name. For an unknown policy the message lists all
+    /// policies, otherwise it describes the parameters.
     fn from_str(text: &str) -> Result<Policy> {
         let (name, parameters) = match text.split_once(':') {
             Some((name, parameters)) => (name, Some(parameters)),

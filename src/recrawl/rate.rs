@@ -1,4 +1,4 @@
-//! Point estimates of the change rate. A [`Belief`](super::Belief) also has the uncertainty.
+//! Point estimates of the change rate. A [`Belief`](super::Belief) also includes the uncertainty.
 
 use super::check;
 use super::comparison::{Change, Comparison};
@@ -6,25 +6,27 @@ use super::real::{exp_m1, ln, ln_1p};
 use super::solve::crossing;
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// Half comparisons added to the observed ones, so that an estimate is neither zero nor infinite.
+/// Half comparisons added to the observed comparisons, so that an estimate is neither zero nor
+/// infinite.
 ///
-/// Half an unchanged comparison removes most of the bias: J. Cho and H. Garcia-Molina, *Estimating
-/// frequency of change*, ACM TOIT 2003, for equal intervals.
+/// Half an unchanged comparison removes most of the bias, according to J. Cho and H. Garcia-Molina,
+/// *Estimating frequency of change*, ACM TOIT 2003, for equal intervals.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Halves {
     /// Adds nothing: the maximum-likelihood estimate.
     None,
-    /// Adds half an unchanged comparison of the mean interval. Without it, the rate of a page that
-    /// changed in each interval is infinite.
+    /// Adds half an unchanged comparison of the mean interval. Without this half comparison, the
+    /// rate of a page that changed in each interval is infinite.
     Unchanged,
-    /// Adds half a changed comparison as well, so that a page that never changed has a rate above
-    /// zero, and is visited again.
+    /// Adds half a changed comparison as well as half an unchanged one, so that a page that never
+    /// changed has a rate above zero, and is visited again.
     Both,
 }
 
 /// Estimates changes a day as observed changes over observed time: X/T.
 ///
-/// This is too low if a page can change more than once between visits, since that counts once.
+/// The estimate is too low if a page can change more than once between visits, since several
+/// changes between two visits count once.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -35,7 +37,7 @@ pub enum Halves {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if `days` are not from a millisecond to 4,000,000.
+/// [`RecrawlError::Value`] if `days` is not from a millisecond to 4,000,000 days.
 pub fn naive(changes: u32, days: f64) -> Result<f64> {
     Ok(f64::from(changes) / check::interval("days", days)?)
 }
@@ -44,8 +46,9 @@ pub fn naive(changes: u32, days: f64) -> Result<f64> {
 /// intervals: -ln((n - X + ½)/(n + ½)) with [`Halves::Unchanged`] (Cho & Garcia-Molina 2003,
 /// section 4.2).
 ///
-/// With [`Halves::None`] it is -ln(1 - X/n), infinite if all changed, and with [`Halves::Both`]
-/// -ln((n - X + ½)/(n + 1)). Divide by the interval in days for changes a day.
+/// With [`Halves::None`] the estimate is -ln(1 - X/n), infinite if all comparisons found a change.
+/// With [`Halves::Both`] the estimate is -ln((n - X + ½)/(n + 1)). Divide the estimate by the
+/// interval in days for changes a day.
 ///
 /// ```
 /// use simkeep::recrawl::{Halves, regular};
@@ -80,18 +83,19 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
 }
 
 /// Estimates changes a day from comparisons at any intervals: the λ of maximum likelihood for a
-/// Poisson process, with the half comparisons of the mean interval Ī that `halves` adds. It solves
+/// Poisson process, with the half comparisons of the mean interval Ī that `halves` adds. λ is the
+/// solution of
 ///
 /// > E/λ + Σ<sub>changed</sub> I/(e^{λI} - 1) + ½ Ī/(e^{λĪ} - 1) = Σ<sub>unchanged</sub> I + ½ Ī
 ///
-/// (Cho & Garcia-Molina 2003, section 5, without the halves). E is the number of dated changes.
-/// Each contributes the quiet time from the change to the visit on the right, and only its part of
-/// E/λ on the left: the density of a last change that long ago is λe^{-λt}. For equal intervals
-/// without dates, with the halves, the result equals [`regular`].
+/// (Cho & Garcia-Molina 2003, section 5, without the halves). E is the number of dated changes. A
+/// dated change adds the quiet time from the change to the visit on the right side. On the left
+/// side it adds only its part of E/λ, because the density of a last change a time t ago is
+/// λe^{-λt}. For equal intervals without dates, with the halves, the result equals [`regular`].
 ///
-/// The left side falls in λ, so a bisection of ln λ takes 64 steps, each linear in the number of
-/// comparisons. Without halves, a page that never changed has rate 0, and for a page that always
-/// changed without a date the result is infinite.
+/// The left side falls as λ grows, so a bisection of ln λ takes 64 steps, each linear in the number
+/// of comparisons. Without halves, a page that never changed has rate 0. The result is infinite for
+/// a page that always changed, if no change has a date.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, Halves, irregular};
@@ -104,7 +108,7 @@ pub fn regular(comparisons: u32, changes: u32, halves: Halves) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if there is no comparison.
+/// [`RecrawlError::Value`] if `comparisons` is empty.
 pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
     let sums = Sums::of(comparisons);
     let mean = check::positive("comparisons", comparisons.len() as f64)
@@ -115,8 +119,8 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
         Halves::Unchanged => (0.0, 0.5),
         Halves::Both => (0.5, 0.5),
     };
-    // Half an unchanged comparison is quiet time only. Half a
-    // changed one is a term on the left as well.
+    // Half an unchanged comparison only adds quiet time. Half a changed comparison also adds a term
+    // on the left side.
     let quiet = sums.quiet + on_the_right * mean;
     if sums.dated == 0 && sums.undated == 0 && on_the_left == 0.0 {
         return Ok(0.0);
@@ -133,13 +137,14 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
     }))
 }
 
-/// Estimates changes a day if the time of the last change before each visit is known, as from
-/// Last-Modified: X'/T. The correction X' = (X - 1) - X/(N ln(1 - X/N)) removes the bias of few
-/// visits.
+/// Estimates changes a day if the time of the last change before each visit is known, for example
+/// from Last-Modified: X'/T. The correction X' = (X - 1) - X/(N ln(1 - X/N)) removes the bias of
+/// few visits.
 ///
-/// N is the number of visits, and X the number that found a change. T sums the times since that
-/// change, or, without one, since the visit before. X' is X - 1 if all found one, and 0 if none
-/// did. From Cho & Garcia-Molina 2003, section 6.
+/// N is the number of visits, and X is the number of visits that found a change. T sums the times
+/// since the last change. For a visit without a change, T includes the time since the previous
+/// visit. X' is X - 1 if all visits found a change, and 0 if no visit found a change. From Cho &
+/// Garcia-Molina 2003, section 6.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, last_modified};
@@ -154,8 +159,8 @@ pub fn irregular(comparisons: &[Comparison], halves: Halves) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if there is no comparison, and [`RecrawlError::Invalid`] if a change has no
-/// date.
+/// [`RecrawlError::Value`] if `comparisons` is empty, and [`RecrawlError::Invalid`] if a change has
+/// no date.
 pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
     let sums = Sums::of(comparisons);
     if comparisons.is_empty() {
@@ -167,7 +172,8 @@ pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
         ));
     }
     let (visits, changed) = (comparisons.len() as f64, f64::from(sums.dated));
-    // The formula divides by ln(1 - X/N). Its limits are 0 without changes and X - 1 where all changed.
+    // The formula divides by ln(1 - X/N). The limits of the formula are 0 without changes and X - 1
+    // if all visits found a change.
     let changes = if sums.dated == 0 {
         0.0
     } else if changed == visits {
@@ -184,14 +190,15 @@ pub fn last_modified(comparisons: &[Comparison]) -> Result<f64> {
 const NO_COMPARISONS: RecrawlError =
     RecrawlError::Value { name: "comparisons", takes: "at least one" };
 
-/// The sums over all comparisons that the estimates need.
+/// Sums over all comparisons, as input of the estimates.
 #[derive(Default)]
 struct Sums {
     /// The number of dated changes.
     dated: u32,
     /// The number of undated changes.
     undated: u32,
-    /// The time without a change, in days: of unchanged intervals, and since dated changes.
+    /// The time without a change, in days: the sum of unchanged intervals and of times since dated
+    /// changes.
     quiet: f64,
 }
 

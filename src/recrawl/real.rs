@@ -1,20 +1,23 @@
 //! Exponentials and logarithms with equal results on every machine.
 //!
-//! Their results decide which page comes first, and the standard library's `exp` and `ln` may
-//! differ between platforms and releases. These functions use only additions, multiplications and
-//! divisions, whose rounding IEEE 754 specifies. All are accurate to a few units in the last place.
+//! Results of these functions decide the order of pages, and the standard library's `exp` and `ln`
+//! may differ between platforms and releases. These functions use only additions, multiplications
+//! and divisions, whose rounding IEEE 754 specifies. All functions are accurate to a few units in
+//! the last place.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
-/// ln 2 in two parts. The first ends in enough zeros that its product with an exponent is exact.
+/// The high part of ln 2. The high part ends in enough zeros that its product with an exponent is
+/// exact. `LN_2_LOW` is the low part.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
-/// The largest exponent with a finite result, and the least whose result is not zero.
+/// The largest exponent with a finite result. `EXP_MIN` is the least exponent with a result above
+/// zero.
 const EXP_MAX: f64 = 709.782_712_893_384;
 const EXP_MIN: f64 = -745.133_219_101_941_2;
 
-/// Adding this number rounds to an integer.
+/// A number whose addition rounds another number to an integer.
 const ROUNDS: f64 = 6_755_399_441_055_744.0;
 
 /// Returns `e^x`; NaN maps to NaN.
@@ -27,7 +30,7 @@ pub(super) fn exp(x: f64) -> f64 {
     }
     // 1.5 * 2^52 leaves no bits for a fraction, so the addition rounds to the nearest integer.
     let halvings = (x * (1.0 / LN_2) + ROUNDS) - ROUNDS;
-    // Cody and Waite: the first product is exact, so the rest has all its digits.
+    // Cody and Waite: the first product is exact, so `rest` keeps all digits.
     let rest = (x - halvings * LN_2_HIGH) - halvings * LN_2_LOW;
     #[expect(clippy::cast_possible_truncation, reason = "at most 1,075 either way")]
     scaled(1.0 + series(rest, 1, TERMS_OF_SMALL), halvings as i64)
@@ -42,8 +45,8 @@ pub(super) fn exp_m1(x: f64) -> f64 {
 /// expected.
 pub(super) fn two_or_more(x: f64) -> f64 {
     if x < 1.0 {
-        // e^-x times the sum of x^n/n! from n = 2: the same value,
-        // without the cancellation for small x.
+        // e^-x times the sum of x^n/n! from n = 2: the same value as in the definition, without its
+        // cancellation for small x.
         exp(-x) * series(x, 2, TERMS)
     } else if x < -EXP_MIN {
         1.0 - (1.0 + x) * exp(-x)
@@ -60,7 +63,8 @@ pub(super) fn ln(x: f64) -> f64 {
     if x == f64::INFINITY {
         return x;
     }
-    // The exponent bits of a subnormal number are 0, so it is scaled to a normal one first.
+    // The exponent bits of a subnormal number are 0, so a subnormal number is scaled to a normal
+    // number first.
     let (x, doublings) = if x < f64::MIN_POSITIVE { (x * TWO_TO_54, -54) } else { (x, 0) };
     let bits = x.to_bits();
     let exponent = i32::try_from(bits >> 52).unwrap_or(i32::MAX) - 1023;
@@ -79,11 +83,12 @@ pub(super) fn ln_1p(x: f64) -> f64 {
 
 const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
 
-/// Further terms of a series are below the last place, for numbers up to 0.35 and up to 1.
+/// The number of terms of a series for numbers up to 0.35. `TERMS` is the number for numbers up to
+/// 1. Further terms are below the last place.
 const TERMS_OF_SMALL: usize = 14;
 const TERMS: usize = 20;
 
-/// 1/n! for each n.
+/// 1/n! for each n up to `TERMS`.
 #[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
 const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
     let (mut all, mut n, mut factorial) = ([1.0; TERMS + 1], 1, 1_u64);
@@ -100,7 +105,7 @@ const INVERSE_FACTORIALS: [f64; TERMS + 1] = {
 #[expect(clippy::indexing_slicing, reason = "as many as there are at most")]
 fn series(x: f64, first: usize, last: usize) -> f64 {
     let of = &INVERSE_FACTORIALS[first..=last];
-    // Horner's scheme from the last term on. No term is divided by a factorial.
+    // Horner's scheme, beginning with the last term. No term is divided by a factorial.
     let sum = of.iter().rev().fold(0.0, |sum, inverse| inverse + sum * x);
     (0..first).fold(sum, |sum, _| sum * x)
 }
@@ -112,9 +117,11 @@ fn of_ratio(s: f64) -> f64 {
     2.0 * s + 2.0 * s * sum
 }
 
-/// Returns `x` times a power of two, in two steps since the power may exceed the range of a factor.
+/// Returns `x` times a power of two. Multiplies in two steps, since the power may exceed the range
+/// of a factor.
 pub(super) fn scaled(x: f64, power: i64) -> f64 {
-    // A power beyond -1,022 or 1,023 is no normal number, but both of its factors are.
+    // A power of two whose exponent is outside of -1,022 to 1,023 is no normal number, but its two
+    // factors are normal numbers.
     let half = power / 2;
     x * two_to(half) * two_to(power - half)
 }

@@ -1,8 +1,9 @@
-//! The last comparisons of a page in order, for the policies that depend on the order.
+//! The last comparisons of a page in order of time, for the policies that depend on the order.
 
 use super::comparison::{Change, Comparison};
 
-/// Which of the last 64 comparisons found a change, and how long the page has been unchanged.
+/// The last 64 comparisons of a page with their results, and the time for which the page has been
+/// unchanged.
 ///
 /// ```
 /// use simkeep::recrawl::{Change, Comparison, Recent};
@@ -17,21 +18,21 @@ use super::comparison::{Change, Comparison};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Recent {
-    /// One bit for each comparison, set if it found a change. The last comparison is the lowest
-    /// bit.
+    /// One bit for each comparison, set if the comparison found a change. The last comparison is
+    /// the lowest bit.
     bits: u64,
-    /// The number of bits.
+    /// The number of comparisons.
     count: u32,
     quiet_days: f64,
 }
 
 impl Recent {
-    /// Creates the last `count` comparisons from bits, the last comparison in the lowest.
+    /// Creates the last `count` comparisons from bits. The lowest bit is the last comparison.
     pub(crate) fn of(bits: u64, count: u32, quiet_days: f64) -> Recent {
         Recent { bits, count, quiet_days }
     }
 
-    /// Adds a comparison. Beyond 64 the oldest is dropped.
+    /// Adds a comparison. If there are 64 already, drops the oldest.
     pub fn push(&mut self, comparison: Comparison) {
         let changed = comparison.change() != Change::None;
         self.bits = self.bits << 1 | u64::from(changed);
@@ -43,14 +44,15 @@ impl Recent {
         };
     }
 
-    /// Returns whether each comparison found a change, oldest first.
+    /// Returns whether each comparison found a change, the oldest comparison first.
     pub fn changes(&self) -> impl Iterator<Item = bool> + use<> {
         let bits = self.bits;
         (0..self.count).rev().map(move |i| bits >> i & 1 == 1)
     }
 
-    /// Returns the days from the last known change to the last visit; without a change, from the
-    /// first visit. An undated change counts as of the visit that found it.
+    /// Returns the days from the last known change to the last visit; without a change, the days
+    /// from the first visit to the last. An undated change counts as a change at the time of the
+    /// visit that found it.
     pub fn quiet_days(&self) -> f64 {
         self.quiet_days
     }

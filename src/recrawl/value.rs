@@ -8,26 +8,26 @@ use super::solve::crossing;
 use crate::recrawl::error::RecrawlError;
 use crate::recrawl::error::Result;
 
-/// The value of a visit as a function of the time since the last one: the page with the highest
+/// The value of a visit as a function of the time since the last visit: the page with the highest
 /// value is visited first. The weight w of the page is a factor of both indexes.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Index {
     /// The crawl value, w (1 - (1 + λτ) e^{-λτ})/λ, for a rate of λ changes a day, τ days after the
     /// last visit.
     ///
-    /// It maximizes the number of fresh pages for a number of visits a day: the optimum of J. Cho
-    /// and H. Garcia-Molina, *Effective page refresh policies for web crawlers*, ACM TODS 2003, is
-    /// to visit each page when this reaches a common threshold. As an index it is equation 4 of C.
-    /// Olston and S. Pandey, *Recrawl scheduling based on information longevity*, WWW 2008, for a
-    /// page that is either fresh or not. It never exceeds w/λ: a page that changes faster than
-    /// visits can follow is not visited.
+    /// The crawl value maximizes the number of fresh pages for a number of visits a day. The
+    /// optimum of J. Cho and H. Garcia-Molina, *Effective page refresh policies for web crawlers*,
+    /// ACM TODS 2003, is to visit each page when its crawl value reaches a common threshold. As an
+    /// index the crawl value is equation 4 of C. Olston and S. Pandey, *Recrawl scheduling based on
+    /// information longevity*, WWW 2008, for a page that is either fresh or not. The crawl value
+    /// never exceeds w/λ: a page that changes faster than visits can follow is not visited.
     Value,
     /// The harmonic index, w λτ²/(1 + λτ).
     ///
-    /// It minimizes a penalty that grows with each missed change, 1 + ½ + ⅓ + …, and visits every
-    /// page. It is LambdaCrawl's condition solved for the threshold, with the time between visits
-    /// in place of its mean (A. Kolobov et al., *Staying up to date with online content changes
-    /// using reinforcement learning for scheduling*, NeurIPS 2019).
+    /// The harmonic index minimizes a penalty that grows with each missed change, 1 + ½ + ⅓ + …,
+    /// and visits every page. The index is LambdaCrawl's condition solved for the threshold, with
+    /// the time between visits instead of its mean (A. Kolobov et al., *Staying up to date with
+    /// online content changes using reinforcement learning for scheduling*, NeurIPS 2019).
     Harmonic,
 }
 
@@ -37,15 +37,15 @@ impl Index {
         let changes = rate * days;
         match self {
             Index::Value => two_or_more(changes) / rate,
-            // The same as λτ²/(1 + λτ), without a square that overflows and
-            // without a loss of digits for small λτ.
+            // Equal to λτ²/(1 + λτ), without a square that overflows and without a loss of digits
+            // for small λτ.
             Index::Harmonic => days / (1.0 + 1.0 / changes),
         }
     }
 }
 
 /// Returns the crawl value of a visit in days: [`Index::Value`] of a page with this weight and
-/// rate, `days` after its last visit. It is 0 if the last visit is in the future.
+/// rate, `days` after its last visit. The value is 0 if the last visit is in the future.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -57,13 +57,14 @@ impl Index {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the days are
-/// not a number.
+/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not a
+/// number.
 pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
     worth(Index::Value, weight, per_day, days)
 }
 
-/// Returns the harmonic index of a visit in days: [`Index::Harmonic`], otherwise as [`value`].
+/// Returns the harmonic index of a visit in days: [`Index::Harmonic`]. The arguments are the
+/// arguments of [`value`].
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -74,8 +75,8 @@ pub fn value(weight: f64, per_day: f64, days: f64) -> Result<f64> {
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or the days are
-/// not a number.
+/// [`RecrawlError::Value`] if the weight or the rate is not positive and finite, or `days` is not a
+/// number.
 pub fn harmonic(weight: f64, per_day: f64, days: f64) -> Result<f64> {
     worth(Index::Harmonic, weight, per_day, days)
 }
@@ -86,8 +87,8 @@ fn worth(index: Index, weight: f64, per_day: f64, days: f64) -> Result<f64> {
     Ok(weight * index.at(rate, check::since("days", days)?))
 }
 
-/// Returns the days after a visit at which the value of the next one reaches a threshold; `None` if
-/// it never does, or not within 4,000,000 days.
+/// Returns the number of days after a visit at which the value of the next visit reaches a
+/// threshold; `None` if the value stays below the threshold for 4,000,000 days.
 ///
 /// ```
 /// use simkeep::recrawl::{Index, interval};
@@ -110,12 +111,13 @@ pub fn interval(index: Index, weight: f64, per_day: f64, threshold: f64) -> Resu
     Ok(reached(threshold / weight, |days| index.at(rate, days)))
 }
 
-/// Returns the days after which a value that never falls reaches a threshold, if it does within
-/// [`DAYS_MAX`].
+/// Returns the number of days after which a value that never falls reaches a threshold; `None` if
+/// the value stays below the threshold for [`DAYS_MAX`] days.
 ///
 /// Calls `worth` 65 times.
 pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64> {
-    // Not `>=`: a value that approaches the threshold may be rounded to it, and never exceeds it.
+    // Not `>=`: a value that approaches the threshold may be rounded to the threshold, and never
+    // exceeds it.
     (worth(DAYS_MAX) > threshold).then(|| crossing(|days| worth(days) < threshold))
 }
 
@@ -123,8 +125,9 @@ pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64>
 /// p w d + (1 - p) · `otherwise`.
 ///
 /// `trust` is the probability p that the report is true, `weight` the weight w of the page, and
-/// `after_days` the time d from the last visit to the change. A change before the last visit does
-/// not count, and the result is `otherwise`, the value without the report.
+/// `after_days` the time d from the last visit to the change. `otherwise` is the value without the
+/// report. If the change was before the last visit, the report does not count, and the result is
+/// `otherwise`.
 ///
 /// ```
 /// use simkeep::recrawl::{hinted, value};
@@ -137,8 +140,8 @@ pub(super) fn reached(threshold: f64, worth: impl Fn(f64) -> f64) -> Option<f64>
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if the trust is not from 0 to 1, the weight is not positive and finite,
-/// the days are not a number, or `otherwise` is negative or infinite.
+/// [`RecrawlError::Value`] if `trust` is not from 0 to 1, `weight` is not positive and finite,
+/// `after_days` is not a number, or `otherwise` is negative or infinite.
 pub fn hinted(trust: f64, weight: f64, after_days: f64, otherwise: f64) -> Result<f64> {
     let trust = check::share("trust", trust)?;
     let weight = check::positive("weight", weight)?;

@@ -1,4 +1,4 @@
-//! Tables for the value of visits to many pages, in a few nanoseconds each.
+//! Tables of the value of visits, for many pages in a few nanoseconds each.
 
 use std::sync::OnceLock;
 
@@ -10,13 +10,14 @@ use super::value::Index;
 /// The number of steps in an octave of time, as a power of two.
 const STEPS: u32 = 3;
 
-/// The range in seconds: 4,000,000 days, more than from the earliest time of a visit to the latest.
+/// The range of the tables, in seconds: 4,000,000 days, more than from the earliest possible time
+/// of a visit to the latest.
 const SECONDS_MAX: u64 = 4_000_000 * 86_400;
 
 /// The value of a visit at each rate, for times in steps of an eighth of an octave. Values in
 /// between are interpolated, with an error of some thousandths.
 ///
-/// Takes 160 KB.
+/// The table takes 160 KB.
 #[derive(Debug)]
 pub(crate) struct Worths {
     steps: Vec<Grid>,
@@ -48,11 +49,11 @@ impl Worths {
             let seconds = seconds_of(step);
             rates().map(|rate| of(rate, seconds as f64 / 86_400.0))
         };
-        // One step more, so that `at` can interpolate up to the largest time.
+        // One step more than the range, so that `at` can interpolate up to the largest time.
         Worths { steps: (0..=last + 1).map(at).collect() }
     }
 
-    /// Returns the value of a visit to a page of weight 1, `seconds` after the last one.
+    /// Returns the value of a visit to a page of weight 1, `seconds` after the last visit.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
@@ -63,7 +64,7 @@ impl Worths {
         let (step, rest, width) = place(seconds.min(SECONDS_MAX));
         let step = step as usize;
         let low = dot(belief.probabilities(), &self.steps[step]);
-        // Exact at a step, and the second sum of 64 products is saved.
+        // At a step the value is exact, so the second sum of 64 products is not needed.
         if rest == 0 {
             return low;
         }
@@ -71,8 +72,8 @@ impl Worths {
         low + (high - low) * (rest as f64 / width as f64)
     }
 
-    /// Returns the seconds after the last visit at which a visit to a page of weight 1 has this
-    /// value; `None` if it never does, or not within 4,000,000 days.
+    /// Returns the number of seconds after the last visit at which a visit to a page of weight 1
+    /// has the value `worth`; `None` if the value stays below `worth` for 4,000,000 days.
     pub(crate) fn reach(&self, belief: &Belief, worth: f64) -> Option<u64> {
         let at = |step: &Grid| dot(belief.probabilities(), step);
         reach(self.steps.len(), |step| self.steps.get(step).map_or(f64::MAX, at), worth)
@@ -84,18 +85,20 @@ impl Worths {
     }
 }
 
-/// The value of a visit to one page by the time since the last one. Takes 2.5 KB.
+/// The value of a visit to one page, as a function of the time since the last visit. Takes 2.5 KB.
 #[derive(Debug)]
 pub(crate) struct Curve(Vec<f64>);
 
 impl Curve {
-    /// Returns the seconds after the last visit at which a visit has this value, if it ever does.
+    /// Returns the number of seconds after the last visit at which a visit has the value `worth`;
+    /// `None` if the value stays below `worth`.
     pub(crate) fn reach(&self, worth: f64) -> Option<u64> {
         reach(self.0.len(), |step| self.0.get(step).copied().unwrap_or(f64::MAX), worth)
     }
 }
 
-/// Returns the seconds at which a never falling value, known at steps of time, reaches `worth`.
+/// Returns the number of seconds at which a value that never falls, known at steps of time, reaches
+/// `worth`; `None` if the value stays below `worth`.
 fn reach(steps: usize, at: impl Fn(usize) -> f64, worth: f64) -> Option<u64> {
     let (mut low, mut high) = (0, steps);
     while low < high {
@@ -109,28 +112,28 @@ fn reach(steps: usize, at: impl Fn(usize) -> f64, worth: f64) -> Option<u64> {
     if low == steps {
         return None;
     }
-    // Here `less < worth <= enough`, so the division below is by a positive number.
+    // `less < worth <= enough`, so the divisor is positive.
     let Some(before) = low.checked_sub(1) else { return Some(0) };
     let (from, to) = (seconds_of(before as u64), seconds_of(low as u64));
     let (less, enough) = (at(before), at(low));
     let part = (worth - less) / (enough - less) * (to - from) as f64;
-    // Rounded up and at least one second after the step that is worth less.
+    // Rounded up, and at least one second after the step whose value is below `worth`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded")]
     Some((from + part.ceil() as u64).clamp(from + 1, to))
 }
 
 /// Returns the seconds at a step.
 fn seconds_of(step: u64) -> u64 {
-    // The inverse of `place`.
+    // Computes the inverse of `place`.
     let shift = (step >> STEPS).saturating_sub(1);
     if shift == 0 { step } else { (step - (shift << STEPS)) << shift }
 }
 
-/// Returns the step at or before a number of seconds, the seconds after it, and the seconds from
-/// this step to the next.
+/// Returns the step at or before a number of seconds, the seconds since this step, and the seconds
+/// from this step to the next step.
 fn place(seconds: u64) -> (u64, u64, u64) {
-    // As a float with three bits of mantissa: below 16 each second is a
-    // step, above there are eight in an octave.
+    // The step is a float with three bits of mantissa: below 16 seconds each second is a step, and
+    // above there are eight steps in an octave.
     let Some(shift) = seconds.checked_ilog2().and_then(|top| top.checked_sub(STEPS)) else {
         return (seconds, 0, 1);
     };

@@ -9,14 +9,14 @@ use super::span::{Budget, Span};
 use super::visited::{Visited, rises};
 use crate::recrawl::error::{RecrawlError, Result};
 
-/// Crawls pages for some time, and measures how fresh they are.
+/// Crawls pages for some time, and measures the freshness of the pages.
 ///
 /// At each step the crawler visits as many pages as the budget allows, in the order of the decider;
-/// ties go by the order of the list. It knows only the results of its own visits. `stepped` is
-/// called after each step.
+/// pages with equal scores are visited in the order of the list. The crawler uses only the results
+/// of its own visits. `stepped` is called after each step.
 ///
-/// Takes 1 to 3 KiB for each page in addition to the pages themselves. A step takes some 50 ns for
-/// each page, and some 10 µs for each visit.
+/// Takes 1 to 3 KiB for each page in addition to the page itself. A step takes some 50 ns for each
+/// page, and some 10 µs for each visit.
 ///
 /// ```
 /// use simkeep::recrawl::Policy;
@@ -32,8 +32,8 @@ use crate::recrawl::error::{RecrawlError, Result};
 ///
 /// # Errors
 ///
-/// [`RecrawlError::Value`] if there are no pages, or none before the end, or if the decider needs
-/// rates that are not known.
+/// [`RecrawlError::Value`] if there are no pages, if no page exists before the end, or if the
+/// decider needs rates that are not known.
 pub fn crawl<P: Page>(
     pages: &[P],
     budget: Budget,
@@ -61,7 +61,7 @@ struct Crawl<'p, P: Page> {
     span: Span,
     by: Decider,
     learned: Learned,
-    /// The undiscovered pages with their dates of discovery, the next one last.
+    /// The undiscovered pages with their dates of discovery, the next page last.
     hidden: Vec<(f64, usize, &'p P)>,
     /// The discovered pages, in the order of the list.
     found: Vec<Visited<'p, P>>,

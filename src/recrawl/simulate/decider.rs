@@ -1,4 +1,4 @@
-//! How a simulated crawler orders pages.
+//! The order of pages in a simulated crawl.
 
 use std::fmt;
 
@@ -7,35 +7,35 @@ use crate::recrawl::{Index, Policy};
 /// The order of a simulated crawler: a policy, or a baseline to compare policies with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decider {
-    /// A policy. Its beliefs start from a prior that is learned in this way.
+    /// A policy. The `Learning` determines the prior of its beliefs.
     Policy(Policy, Learning),
     /// An index at the estimated rate of a page, without a belief:
     /// [`irregular`](crate::recrawl::irregular) with both halves.
     Estimated(Index),
-    /// An index at the true rate. It requires pages with known rates.
+    /// An index at the true rate, which requires pages with known rates.
     Known(Index),
 }
 
-/// The source of a simulated crawler's prior. It learns again when it has an eighth more
-/// comparisons.
+/// The source of a simulated crawler's prior. The prior is learned again when the number of
+/// comparisons has grown by an eighth.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Learning {
-    /// Nothing: the prior is the [default](crate::recrawl::Prior::default).
+    /// No learning: the prior is the [default](crate::recrawl::Prior::default).
     Nothing,
-    /// All pages.
+    /// The prior is learned from all pages.
     Pages,
-    /// All pages, and for each page the other pages of its host.
+    /// The prior is learned from all pages, and for each page from the other pages of its host.
     Hosts,
 }
 
 impl Decider {
-    /// Returns a policy that learns from all pages and from hosts, as a store does.
+    /// Returns a policy that learns from all pages and from hosts, in the way of a store.
     pub fn policy(policy: Policy) -> Decider {
         Decider::Policy(policy, Learning::Hosts)
     }
 
     /// Returns the default policies to compare, and the crawl value without hosts and without a
-    /// belief. If rates are known, the value at the true rates is included.
+    /// belief. If rates are known, includes the crawl value at the true rates.
     pub fn all(rates_known: bool) -> Vec<Decider> {
         let others = ["uniform", "thesis", "nutch", "stormcrawler"];
         let others = others.iter().filter_map(|name| name.parse().ok()).map(Decider::policy);

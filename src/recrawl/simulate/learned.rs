@@ -10,9 +10,9 @@ pub(super) struct Learned {
     learning: Learning,
     priors: Priors,
     hosts: BTreeMap<u32, Fit>,
-    /// The priors if hosts are learned.
+    /// The priors of hosts, used if hosts are learned.
     by_host: Hosts,
-    /// The prior of all pages if hosts are not learned.
+    /// The prior of all pages, used if hosts are not learned.
     of_all: Prior,
     /// The number of comparisons at which to learn again.
     next: u64,
@@ -54,7 +54,7 @@ impl Learned {
         self.by_host = Hosts::new(self.hosts.values());
     }
 
-    /// Returns the prior of a page of a host, without its own evidence.
+    /// Returns the prior of a page of a host, learned without the page's own evidence.
     pub(super) fn prior(&self, host: u32, own: Option<&Evidence>) -> Prior {
         if self.learning != Learning::Hosts {
             return self.of_all.clone();

@@ -1,25 +1,26 @@
-//! Measures the freshness of a crawl: sums over the time of all pages.
+//! Measures the freshness of a crawl, as sums over the time of all pages.
 
 use super::page::Page;
 
-/// How fresh the discovered pages of a simulated crawl were, over the measured time.
+/// Averages over the discovered pages of a simulated crawl and the measured time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// The fraction of time in which the last seen version was the current one.
+    /// The fraction of time in which the last seen version was the current version.
     pub freshness: f64,
-    /// The fraction of time in which it differed by no more than a minor change.
+    /// The fraction of time in which the last seen version differed from the current version by at
+    /// most a minor change.
     pub near_freshness: f64,
     /// The harmonic number of the changes missed since the last visit, 1 + ½ + ⅓ + …, averaged over
-    /// time: the penalty of LambdaCrawl.
+    /// time. LambdaCrawl uses this number as its penalty.
     pub staleness: f64,
-    /// The fraction of the 64 bits in which the last seen version differed from the current one,
-    /// averaged over time.
+    /// The fraction of the 64 bits in which the last seen version differed from the current
+    /// version, averaged over time.
     pub divergence: f64,
     /// The visits a day.
     pub visits_per_day: f64,
 }
 
-/// The sums of these figures, in days.
+/// The sums for [`Figures`], in days.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
     all: f64,
@@ -31,8 +32,8 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Adds the time from one day to another during which a crawler holds a version of a page.
-    /// `now` is the current version on the first day; returns the current version on the last day.
+    /// Adds the time from one day to another for a page whose last seen version is `held`. `now` is
+    /// the current version on the first day. Returns the current version on the last day.
     pub(super) fn add<P: Page>(
         &mut self,
         page: &P,
@@ -41,7 +42,7 @@ impl Sums {
         (mut day, end): (f64, f64),
     ) -> usize {
         let starts = page.starts();
-        // Versions from before the first day may have ended meanwhile.
+        // Skips versions that ended before the first day.
         while starts.get(now + 1).is_some_and(|next| *next <= day) {
             now += 1;
         }
@@ -80,7 +81,8 @@ impl Sums {
 
 /// Returns 1 + ½ + … + 1/n.
 fn harmonic_number(n: u64) -> f64 {
-    /// Above this, an integral continues the sum, accurate to six digits.
+    /// The number of terms that are summed exactly. An integral continues the sum, accurate to six
+    /// digits.
     const EXACT: u64 = 256;
     let sum: f64 = (1..=n.min(EXACT)).map(|i| 1.0 / i as f64).sum();
     match n {

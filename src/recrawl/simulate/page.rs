@@ -3,26 +3,27 @@
 use crate::recrawl::error::Result;
 use crate::recrawl::{Change, Comparison, Halves, Likelihood, Recent, irregular};
 
-/// A page of a simulation: its versions over time, and what a crawler learns from visits.
+/// A page of a simulation: its versions over time, and the notes of a crawler about visits to the
+/// page.
 ///
-/// Versions are numbered from 0 in chronological order. Two of them may be equal, if the page
-/// returns to an earlier one.
+/// Versions are numbered from 0 in chronological order. Two versions may be equal, if the page
+/// returns to an earlier version.
 pub trait Page: Sync {
     /// A crawler's notes about its visits.
     type Notes: Notes;
 
-    /// Returns the host of the page. Only equality matters.
+    /// Returns the number of the page's host. Only the equality of hosts matters.
     fn host(&self) -> u32;
 
-    /// Returns the change rate, if it is known.
+    /// Returns the change rate, if known.
     fn per_day(&self) -> Option<f64>;
 
     /// Returns the day from which each version is current, in ascending order. The last version is
-    /// current to the end. On the first of these days a crawler discovers and visits the page,
+    /// current to the end. On the first day of the list a crawler discovers and visits the page,
     /// without using its budget.
     fn starts(&self) -> &[f64];
 
-    /// Compares the version that a crawler saw with the current one.
+    /// Compares the version that a crawler saw with the current version.
     fn difference(&self, held: usize, now: usize) -> Difference;
 
     /// Returns the number of relevant changes up to a version.
@@ -35,22 +36,23 @@ pub trait Page: Sync {
     ///
     /// # Errors
     ///
-    /// Defined by the implementation.
+    /// Defined by the implementation of the page.
     fn visited(&self, notes: &mut Self::Notes, day: f64, version: usize) -> Result<()>;
 }
 
 /// The difference between two versions of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// Whether their content is the same.
+    /// Whether the contents of the two versions are the same.
     pub same: bool,
-    /// Whether there is no difference or a minor one.
+    /// Whether there is at most a minor difference.
     pub near: bool,
-    /// The fraction of 64 bits in which their fingerprints differ.
+    /// The fraction of 64 bits in which the fingerprints of the two versions differ.
     pub divergence: f64,
 }
 
-/// A crawler's notes about its visits to a page, from which it decides about the next one.
+/// A crawler's notes about its visits to a page. The notes are the input of the decision about the
+/// next visit.
 pub trait Notes: Send {
     /// Returns the number of comparisons.
     fn comparisons(&self) -> u64;

@@ -1,4 +1,4 @@
-//! Selects the best pages without computing the score of each.
+//! Selects the best pages without computing the score of every page.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use super::page::Page;
 use super::visited::Visited;
 use crate::recrawl::error::Result;
 
-/// A page with its score; of equal scores the first in the list is better.
+/// A page with its score. Of pages with equal scores, the first in the list is better.
 struct Ranked {
     score: f64,
     at: usize,
@@ -33,10 +33,11 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// Returns the indexes of at most `count` pages with the highest scores, the best one first.
+/// Returns the indexes of at most `count` pages with the highest scores, the best page first.
 ///
-/// A page's score is computed only while its ceiling, which rises by `rise` at each step, reaches
-/// the scores found so far. So pages that are far from due cost nothing.
+/// The ceiling of a page is an upper bound of its score, and rises by `rise` at each step. The
+/// score of a page is computed only if its ceiling reaches the scores found so far. So pages that
+/// are far from due cost nothing.
 pub(super) fn best<P: Page>(
     pages: &mut [Visited<'_, P>],
     day: f64,
@@ -67,6 +68,6 @@ pub(super) fn best<P: Page>(
             }
         }
     }
-    // The order of a heap that is reversed: the best one first.
+    // The heap is reversed, so the best page comes first.
     Ok(best.into_sorted_vec().into_iter().map(|ranked| ranked.0.at).collect())
 }

@@ -1,4 +1,4 @@
-//! Pages that follow the model, with random rates.
+//! Pages whose changes follow the Poisson model, with random rates.
 
 use super::page::{Comparisons, Difference, Page};
 use super::random::Random;
@@ -10,19 +10,19 @@ use crate::recrawl::real::{exp, ln};
 /// The distribution from which the rates of pages are drawn, in changes a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rates {
-    /// Log-uniform for each page between the least and the largest rate.
+    /// The rate of each page is log-uniform between the least and the largest rate.
     Flat {
         /// The number of pages.
         pages: u32,
     },
-    /// The rates of pages are log-normal around that of their host, and those of hosts are
-    /// log-normal, too. All are clamped between the least and the largest rate.
+    /// The rates of pages are log-normal around the rate of their host, and the rates of hosts are
+    /// log-normal, too. All rates are clamped between the least and the largest rate.
     ByHost {
         /// The number of hosts.
         hosts: u32,
         /// The number of pages of each host.
         pages: u32,
-        /// The median of the hosts.
+        /// The median rate of the hosts.
         median: f64,
         /// The width of the distribution of hosts, in ln λ.
         between: f64,
@@ -37,11 +37,11 @@ const LEAST: f64 = 0.0025;
 /// The largest rate: one change in about eight hours.
 const LARGEST: f64 = 3.2;
 
-/// The limit for the expected number of changes of all pages. Each takes 8 bytes.
+/// The maximum expected number of changes of all pages. Each change takes 8 bytes.
 const CHANGES_MAX: f64 = 1e8;
 
-/// A page whose changes are a Poisson process. Each change makes a content far from all others:
-/// half of the 64 bits differ, as between two unrelated pages.
+/// A page whose changes are a Poisson process. Each change makes a content that is far from all
+/// other contents: half of the 64 bits differ, as between two unrelated pages.
 #[derive(Clone, Debug)]
 pub struct PoissonPage {
     host: u32,
@@ -50,9 +50,10 @@ pub struct PoissonPage {
 }
 
 impl Rates {
-    /// Draws pages with their changes up to a day. A seed gives the same pages on every machine.
+    /// Draws pages with their changes up to a day. The same seed draws the same pages on every
+    /// machine.
     ///
-    /// They take 8 bytes for each change.
+    /// The pages take 8 bytes for each change.
     ///
     /// ```
     /// use simkeep::recrawl::simulate::{Page, Rates};
@@ -126,7 +127,7 @@ impl Rates {
 }
 
 impl PoissonPage {
-    /// Returns its change rate a day.
+    /// Returns the page's change rate a day.
     pub fn rate(&self) -> f64 {
         self.per_day
     }
@@ -135,7 +136,7 @@ impl PoissonPage {
     ///
     /// # Errors
     ///
-    /// None: drawn rates are in the valid range.
+    /// No errors: drawn rates are in the valid range.
     pub fn known(&self) -> Result<KnownPage> {
         KnownPage::new(self.per_day, 1.0)
     }

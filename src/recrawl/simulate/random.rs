@@ -7,16 +7,17 @@ use crate::splitmix::{STEP, mix};
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Creates the generator of a stream of a seed. Streams are independent of each other.
+    /// Creates a generator from a seed and the number of a stream. Streams are independent of each
+    /// other.
     pub(super) fn new(seed: u64, stream: u64) -> Random {
         Random(mix(mix(seed.wrapping_mul(STEP)).wrapping_add(stream.wrapping_mul(STEP))))
     }
 
-    /// Returns a number between 0 and 1, exclusive.
+    /// Returns a number between 0 and 1, both exclusive.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(STEP);
         const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
-        // An odd number of at most 53 bits, so that the division is exact.
+        // The numerator is an odd number of at most 53 bits, so that the division is exact.
         (mix(self.0) >> 11 | 1) as f64 / TWO_TO_53
     }
 

@@ -16,12 +16,12 @@ const STEPS_MAX: f64 = 1e6;
 
 impl Span {
     /// Creates a simulation from day 0 to day `to`, in steps of `step_days`. Measurement starts on
-    /// day `from`, when the crawler has learned something.
+    /// day `from`, so that the crawler can learn before.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the steps are not positive, or more than a million; or if the
-    /// measured time is shorter than a step.
+    /// [`RecrawlError::Value`] if `step_days` is not positive, or if there are more than a million
+    /// steps; or if the measured time is shorter than a step.
     pub fn new(step_days: f64, from: f64, to: f64) -> Result<Span> {
         let step_days = check::interval("step_days", step_days)?;
         let to = check::interval("to", to)?;
@@ -90,17 +90,17 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if it is not from 1e-100 to 1e100.
+    /// [`RecrawlError::Value`] if the number is not from 1e-100 to 1e100.
     pub fn per_day(visits: f64) -> Result<Budget> {
         Ok(Budget(Visits::PerDay(check::moderate("visits", visits)?)))
     }
 
-    /// Sets an average of one visit per `days` days for each known page: some pages get more,
-    /// others fewer.
+    /// Sets an average of one visit per `days` days for each known page. Some pages get more visits
+    /// than others.
     ///
     /// # Errors
     ///
-    /// [`RecrawlError::Value`] if the days are not from a millisecond to 4,000,000.
+    /// [`RecrawlError::Value`] if `days` is not from a millisecond to 4,000,000 days.
     pub fn every(days: f64) -> Result<Budget> {
         Ok(Budget(Visits::Every { days: check::interval("days", days)? }))
     }

@@ -15,17 +15,18 @@ pub(super) struct Visited<'p, P: Page> {
     page: &'p P,
     notes: P::Notes,
     last_day: f64,
-    /// The version seen last.
+    /// The last seen version.
     held: usize,
-    /// The day up to which its freshness is measured, and the current version then.
+    /// The day up to which the freshness of the page is measured, and the current version on this
+    /// day.
     measured: (f64, usize),
-    /// The time-independent inputs of its score, computed after each visit.
+    /// The time-independent inputs of the page's score, computed after each visit.
     decides: Decides,
-    /// The evidence of its comparisons, until the next visit.
+    /// The evidence of the page's comparisons, until the next visit.
     evidence: Option<Evidence>,
-    /// Its prior, as learned last.
+    /// The prior of the page, as of the last learning.
     prior: Prior,
-    /// An upper bound of its score. See [`rises`].
+    /// An upper bound of the page's score. See [`rises`].
     pub(super) ceiling: f64,
 }
 
@@ -35,10 +36,12 @@ enum Decides {
     Rule(Policy, Recent),
 }
 
-/// Returns the most that the score of a page rises in a day, if the score is expensive.
+/// Returns the maximum amount by which the score of a page rises in a day; infinity if the score is
+/// cheap to compute.
 ///
-/// The derivative of the crawl value, λτe^{-λτ}, is at most 1/e, and that of the harmonic index,
-/// 1 - 1/(1 + λτ)², is below 1. So are their expectations. A small margin covers rounding.
+/// The derivative of the crawl value, λτe^{-λτ}, is at most 1/e. The derivative of the harmonic
+/// index, 1 - 1/(1 + λτ)², is below 1. The same bounds apply to the derivatives of the
+/// expectations. A small margin covers rounding.
 pub(super) fn rises(by: Decider) -> f64 {
     match by {
         Decider::Policy(policy, _) => match policy.index() {
@@ -91,25 +94,25 @@ impl<'p, P: Page> Visited<'p, P> {
         Ok(self.notes.comparisons() - before)
     }
 
-    /// Computes its evidence about rates, if it was compared.
+    /// Computes the page's evidence about rates, if its visits were compared.
     pub(super) fn tell(&mut self, learned: &Learned) {
         if self.evidence.is_none() && self.notes.comparisons() > 0 {
             self.evidence = Some(learned.evidence(&self.notes.likelihood()));
         }
     }
 
-    /// Returns its host and its evidence about rates.
+    /// Returns the page's host and its evidence about rates.
     pub(super) fn evidence(&self) -> Option<(u32, &Evidence)> {
         Some((self.page.host(), self.evidence.as_ref()?))
     }
 
-    /// Updates its prior to the learned one.
+    /// Replaces the page's prior by the learned prior.
     pub(super) fn expect(&mut self, learned: &Learned, by: Decider) -> Result<()> {
         self.prior = learned.prior(self.page.host(), self.evidence.as_ref());
         self.decide(by)
     }
 
-    /// Computes the inputs of its score.
+    /// Computes the inputs of the page's score.
     fn decide(&mut self, by: Decider) -> Result<()> {
         const RATES: RecrawlError =
             RecrawlError::Value { name: "by", takes: "no true rates of these pages" };
@@ -123,7 +126,7 @@ impl<'p, P: Page> Visited<'p, P> {
                 }
             },
             Decider::Estimated(index) => match self.notes.comparisons() {
-                // Nothing is known: the median of the default prior.
+                // Without evidence, the rate is the median of the default prior.
                 0 => Decides::Rate(index, 1.0 / 60.0),
                 _ => Decides::Rate(index, self.notes.estimate()?),
             },
@@ -132,7 +135,7 @@ impl<'p, P: Page> Visited<'p, P> {
         Ok(())
     }
 
-    /// Returns its score on a day; `None` just after a visit.
+    /// Returns the page's score on a day; `None` just after a visit.
     pub(super) fn score(&self, day: f64) -> Result<Option<f64>> {
         let days = day - self.last_day;
         if days <= 0.0 {
@@ -143,7 +146,7 @@ impl<'p, P: Page> Visited<'p, P> {
             Decides::Rate(Index::Value, rate) => value(1.0, *rate, days)?,
             Decides::Rate(Index::Harmonic, rate) => harmonic(1.0, *rate, days)?,
             Decides::Rule(policy, recent) => {
-                // A policy without an index goes by no belief.
+                // A policy without an index does not use the belief.
                 match policy.schedule(recent) {
                     Some(schedule) => days / schedule.next_days,
                     None => days,
@@ -153,7 +156,7 @@ impl<'p, P: Page> Visited<'p, P> {
         Ok((score > 0.0).then_some(score))
     }
 
-    /// Measures its freshness up to a day.
+    /// Measures the page's freshness up to a day.
     pub(super) fn measure(&mut self, day: f64, span: Span, sums: &mut Sums) {
         if let Some(time) = span.measured(self.measured.0, day) {
             let now = sums.add(self.page, self.held, self.measured.1, time);
@@ -162,7 +165,7 @@ impl<'p, P: Page> Visited<'p, P> {
     }
 }
 
-/// Returns the current version on a day, which is not before version `from`.
+/// Returns the current version on a day. The current version is `from` or a later version.
 fn in_force<P: Page>(page: &P, from: usize, day: f64) -> usize {
     let later = page.starts().iter().skip(from + 1);
     from + later.take_while(|start| **start <= day).count()
