@@ -1,4 +1,4 @@
-//! Decides about one page: the value of a visit, the reason, and the due time.
+//! Decisions about single pages: the value of a visit, the reason, and the due time.
 
 use super::decision::{Decision, NewPage, Reason};
 use super::due::Due;
@@ -18,14 +18,14 @@ use crate::recrawl::{Belief, Interval, Recent};
 use crate::segment::{Row, host_slot, seconds, url_hash};
 use crate::time::Time;
 
-/// A [`Due`] with the snapshot and the scorer that answer it.
+/// A [`Due`] query with the snapshot and the scorer that it runs with.
 pub(super) struct Asked {
     pub(super) snapshot: Snapshot,
     pub(super) due: Due,
     pub(super) scorer: Scorer,
 }
 
-/// A page that was read, with the facts that its score depends on.
+/// A page that was read, with the inputs of its score.
 pub(super) struct Looked<'a> {
     pub(super) lookup: Lookup<'a>,
     pub(super) changing: Changing,
@@ -45,8 +45,8 @@ impl Looked<'_> {
 impl Asked {
     pub(super) fn new(snapshot: &Snapshot, due: Due) -> Result<Asked> {
         let seed = snapshot.view.seed;
-        // Hints and priors are found by seeded hashes. With another seed
-        // they would match wrong pages or none.
+        // Hints and priors are found by seeded hashes. With the seed of another store they would
+        // match wrong pages or none.
         if due.hints.as_ref().is_some_and(|hints| !hints.are_for(seed)) {
             let what = "the hints are for pages of another store; make them with this one";
             return Err(Error::invalid_argument(what));
@@ -63,12 +63,13 @@ impl Asked {
         Ok(Asked { snapshot: snapshot.clone(), due, scorer })
     }
 
-    /// Computes the plan's value of a page without visits, in a store with this seed.
+    /// Computes the plan's value of a page without visits, in a store with seed `seed`.
     pub(super) fn of_new(due: &Due, url: &str, seed: u64) -> Result<NewPage> {
         let what = "a plan has learned, and has a threshold";
         let (learned, threshold) = due.learned.clone().zip(due.threshold).or_bug(what)?;
         let (scorer, mut scores) = (Scorer::new(due, learned), ScoreCache::of(1));
-        // The row has no last visit, so the time since then is passed to `value_since` instead.
+        // The row has no last visit, so the time since the last visit is passed to `value_since`
+        // instead.
         let row = Row::of_new(host_slot(url, seed));
         let (recent, rule) = (Recent::default(), due.rules.of(url));
         let hash = url_hash(url, seed);
@@ -82,7 +83,7 @@ impl Asked {
         })
     }
 
-    /// Reads a page by URL; `None` if it is not known.
+    /// Reads a page by URL; `None` if the page is unknown.
     pub(super) fn look<'a>(&'a self, url: &'a str) -> Result<Option<Looked<'a>>> {
         let Snapshot { view, sequence, .. } = &self.snapshot;
         let lookup = Lookup::new(url, view.seed);
@@ -100,8 +101,8 @@ impl Asked {
         Ok(self.looked(lookup, changing))
     }
 
-    /// Returns the last comparisons of a page, which its row does not hold. Reads the page only if
-    /// the policy of its rule depends on the order of comparisons.
+    /// Returns the last comparisons of a page, which are not in its row. Reads the page only if the
+    /// policy of its rule depends on the order of comparisons.
     pub(super) fn recent(
         &self,
         source: &Source,
@@ -122,7 +123,8 @@ impl Asked {
     fn looked<'a>(&'a self, lookup: Lookup<'a>, changing: Changing) -> Looked<'a> {
         let Asked { snapshot: Snapshot { view, .. }, due, scorer } = self;
         let (url, Changing { head, changes }) = (lookup.url, &changing);
-        // Derived from the record, but rounded as a stored row is, so that both have the same score.
+        // The row is derived from the record, but rounded in the way of a stored row, so that both
+        // have the same score.
         let row = Row::new(Some(head), changes, 0, host_slot(url, view.seed));
         let recent = changes.recent(head.first, head.last.time);
         let rule = due.rules.get(due.rules.number_of(url));
@@ -130,9 +132,10 @@ impl Asked {
         Looked { lookup, changing, row, recent, rule, changed }
     }
 
-    /// Returns the score of a page that another page leads.
+    /// Returns the score of a page that is led by another page.
     pub(super) fn score_of_led(&self, of: &Looked<'_>, scores: &mut ScoreCache) -> Result<Score> {
-        // The stored row had a score, or the page would not have come up. Without one the two disagree.
+        // A page without a score would not come up. If the record has no score, row and record
+        // disagree.
         self.scorer.score(of.facts(true), scores)?.ok_or_else(|| differs(of.lookup.url))
     }
 
@@ -163,8 +166,8 @@ impl Asked {
                 Reason::LeftAlone { until }
             }
             Stands::Overdue { after, .. } => Reason::Overdue { after },
-            // Times since a visit saturate at 0, so a visit in the future
-            // would otherwise look like one of now.
+            // Times since a visit saturate at 0, so a visit in the future would otherwise look like
+            // a visit at `now`.
             Stands::Since(_) if head.last.time > due.now => Reason::Ahead,
             Stands::Since(_) => match changed.and_then(time_of) {
                 Some(changed) => Reason::Hinted { changed },
@@ -185,7 +188,8 @@ impl Asked {
     }
 }
 
-/// Converts [`seconds`] to milliseconds since 1970; `None` past the latest time of a visit.
+/// Converts [`seconds`] to milliseconds since 1970; `None` after the latest possible time of a
+/// visit.
 fn time_of(seconds: u64) -> Option<Time> {
     let time = Time(i64::try_from(seconds.saturating_mul(1000)).ok()?.checked_add(Time::MIN.0)?);
     (time <= Time::MAX).then_some(time)
@@ -193,10 +197,11 @@ fn time_of(seconds: u64) -> Option<Time> {
 
 impl Scorer {
     /// Returns the interval between successful visits for a threshold, and the seconds from the
-    /// last visit, failed or not, until the page is due.
+    /// last visit (successful or failed) until the page is due.
     fn date(&self, of: Facts<'_>, threshold: f64, belief: &Belief) -> (Interval, u64) {
         let every = self.every(of, threshold, belief);
-        // `every` runs from the last visit that did not fail, `after` from the last visit of all.
+        // `every` runs from the last visit that did not fail, `after` from the last visit, failed
+        // or not.
         let failing = of.row.failing_seconds().unwrap_or(0);
         let after = every.seconds().saturating_sub(failing).max(self.left_alone(of.row));
         let min = of.rule.min.map_or(0, Interval::seconds);
@@ -204,7 +209,7 @@ impl Scorer {
     }
 }
 
-/// Reports that the row and the record of a page imply different values.
+/// Returns the error that the row and the record of a page imply different values.
 pub(super) fn differs(url: &str) -> Error {
     Error::corrupt("segments", 0, format!("the row of {url} does not agree with its record"))
 }

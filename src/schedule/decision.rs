@@ -7,17 +7,17 @@ use crate::page::Prefix;
 use crate::recrawl::{Interval, Rate};
 use crate::time::Time;
 
-/// The decision about a page: the value of a visit, when it is due, and why.
+/// The decision about a page: the value of a visit, the due time, and the reason.
 ///
-/// `Display` writes it as a sentence for people.
+/// `Display` formats the decision as a sentence for people.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Decision {
     /// The page, with its last visit and its history of [changes](Page::changes).
     pub page: Page,
     /// The value that the [policy](crate::recrawl::Policy) computes now. For the crawl value, it is
-    /// the number of days for which a visit makes the page fresh, times its weight. The weight
-    /// counts an eighth if the page is gone, and a quarter if another page
+    /// the number of days for which a visit makes the page fresh, times the page's weight. The
+    /// weight counts an eighth if the page is gone, and a quarter if another page
     /// [leads](field@Decision::near) it.
     pub value: f64,
     /// The estimated change rate.
@@ -25,56 +25,59 @@ pub struct Decision {
     /// The weight of the page times the factor of its rule. The reductions for a page that is gone
     /// or led are not included.
     pub weight: f64,
-    /// The due time by a [`Plan`](super::Plan), in milliseconds since 1970; it may be past. `None`
-    /// without a plan, or if it is after the latest time of a visit.
+    /// The due time by a [`Plan`](super::Plan), in milliseconds since 1970; the due time may be
+    /// past. `None` without a plan, or if the due time is after the latest possible time of a
+    /// visit.
     pub due: Option<Time>,
     /// The interval from the last visit to the due time if no visit fails; `None` without a plan.
     pub every: Option<Interval>,
     /// The prefix of the page's [rule](super::Rule); `None` if the rule is for all pages.
     pub rule: Option<Prefix>,
-    /// The page that leads this one. Among near pages, the leader is the page that was first
-    /// visited with its current content; ties go by SURT order. `None` if this page is the first,
-    /// or if the policy does not use the value of a visit.
+    /// The page that leads this page. Among near pages, the leader is the page that was first
+    /// visited with its current content; of pages visited at the same time, the first in SURT order
+    /// leads. `None` if this page is the leader, or if the policy does not use the value of a
+    /// visit.
     ///
-    /// Pages are near if their content is within the distance of the store
+    /// Pages are near if the distance of their contents is at most the near distance of the store
     /// ([`Options::near_distance`]), identical content included. The nearest 16 pages are compared.
     /// If more pages share exactly this fingerprint, the first 17 of them in SURT order are
-    /// compared, and one of these leads all others. The search stops early where very many pages
-    /// had such content once and have other content now.
+    /// compared, and the leader of these 17 leads all others. The search stops early if very many
+    /// pages had such content once and have other content now.
     ///
     /// [`Options::near_distance`]: crate::Options::near_distance
     pub near: Option<String>,
-    /// The rule that decided.
+    /// The reason for the decision.
     pub reason: Reason,
 }
 
-/// The reason when a page is visited.
+/// The reason for a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The value of a visit now, or the time since the last visit if the policy uses that.
+    /// The value of a visit now. If the policy uses the time since the last visit instead, this
+    /// time.
     Worth,
     /// A hint reports a change since the last visit.
     Hinted {
         /// The time of the change, in milliseconds since 1970, in whole seconds.
         changed: Time,
     },
-    /// The page was unvisited for longer than allowed, so it comes first.
+    /// The page was unvisited for longer than allowed, so it comes before other pages.
     Overdue {
-        /// The longest time between visits.
+        /// The maximum time between visits.
         after: Interval,
     },
-    /// The rule of the page forbids a visit before this time after the last visit.
+    /// The rule of the page forbids a visit before a time has passed since the last visit.
     NotYet {
-        /// The least time between two visits.
+        /// The minimum time between two visits.
         min: Interval,
     },
-    /// The last visits failed, and the page waits until this time, in milliseconds since 1970.
+    /// The last visits failed, and the page waits for some time.
     LeftAlone {
-        /// The end of the wait.
+        /// The end of the wait, in milliseconds since 1970.
         until: Time,
     },
-    /// The last visit lies in the future, so the time since it is unknown.
+    /// The last visit lies in the future, so the time since the last visit is unknown.
     Ahead,
 }
 
@@ -82,12 +85,12 @@ pub enum Reason {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NewPage {
-    /// The value of a visit, as if the page was last visited the largest interval ago. Compare it
-    /// with the [value](Decision::value) of other pages.
+    /// The value of a visit, as if the page was last visited the largest interval ago. The value is
+    /// comparable with the [value](Decision::value) of other pages.
     pub value: f64,
-    /// The estimated change rate, from the pages of its host.
+    /// The estimated change rate, based on the pages of the same host.
     pub rate: Rate,
-    /// The weight that its rule sets.
+    /// The weight that the page's rule sets.
     pub weight: f64,
     /// The interval between visits.
     pub every: Interval,
@@ -132,10 +135,10 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Formats a value with `decimals` decimals, or with two significant digits if it is very small or
-/// large.
+/// Formats a value with `decimals` decimals, or with two significant digits if the value is very
+/// small or large.
 pub(super) fn legible(value: f64, decimals: usize) -> String {
-    // Weights have any unit, so a value has any magnitude.
+    // Weights have no fixed unit, so a value may have any magnitude.
     if value == 0.0 || value.is_infinite() || (1e-4..1e9).contains(&value) {
         format!("{value:.decimals$}")
     } else {
@@ -143,7 +146,7 @@ pub(super) fn legible(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Formats a rate with at least two significant digits, however slow it is.
+/// Formats a rate with at least two significant digits, even for a very slow rate.
 struct Figure(f64);
 
 impl fmt::Display for Figure {

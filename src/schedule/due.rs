@@ -36,7 +36,7 @@ pub struct Due {
 }
 
 impl Due {
-    /// Asks for the `budget` most valuable pages at time `now`, by the crawl value.
+    /// Creates a query for the `budget` most valuable pages at time `now`, by the crawl value.
     pub fn new(now: impl Into<Time>, budget: usize) -> Due {
         Due {
             now: now.into(),
@@ -77,23 +77,23 @@ impl Due {
         Due { under: Some(prefix), ..self }
     }
 
-    /// Returns at most `pages` pages of each host. Needs memory for each host in the result.
+    /// Returns at most `pages` pages of each host. Takes memory for each host in the result.
     #[must_use]
     pub fn per_host(self, pages: usize) -> Due {
         Due { per_host: pages, ..self }
     }
 
-    /// Sets the longest time between visits. Pages unvisited for longer come first, the most
+    /// Sets the maximum time between visits. Pages unvisited for longer come first, the most
     /// overdue at the front, whatever their value. Default: 365 days.
     ///
-    /// By the crawl value alone, two kinds of pages would never be visited again: those that change
-    /// faster than visits can follow, and those that never change.
+    /// With the crawl value alone, two kinds of pages would never be visited again: pages that
+    /// change faster than visits can follow, and pages that never change.
     #[must_use]
     pub fn largest_interval(self, interval: Interval) -> Due {
         Due { largest_interval: Some(interval), ..self }
     }
 
-    /// Sets the priors for how often pages change. Default: the priors
+    /// Sets the priors for the change rates of pages. Default: the priors
     /// [learned](crate::due::Learned::of) from all pages of the snapshot, once for the snapshot and
     /// its clones.
     ///
@@ -103,24 +103,25 @@ impl Due {
         Due { learned: Some(learned.clone()), ..self }
     }
 
-    /// Sets rules for the pages under prefixes. Options that a rule leaves out come from this
+    /// Sets rules for the pages under prefixes. Options that a rule does not set come from this
     /// query.
     ///
-    /// A page is not returned before the `min` of its rule has passed since its last visit. After
-    /// the `max` of its rule it counts as unvisited for the [largest
-    /// interval](Due::largest_interval), and also after the interval of its rule's policy, if that
-    /// has one. The weight of the page is multiplied by the weight of the rule. Scores of different
-    /// policies are compared without conversion. Pages of a rule with `per_host` are counted
-    /// separately.
+    /// A page is not returned before the `min` of its rule has passed since its last visit. A page
+    /// counts as unvisited for the [largest interval](Due::largest_interval) after the `max` of its
+    /// rule. The same applies after the interval of its rule's policy, if the policy has an
+    /// interval. The weight of the page is multiplied by the weight of the rule. Scores of
+    /// different policies are compared without conversion. Pages of a rule with `per_host` are
+    /// counted separately.
     ///
-    /// Costs time and up to 16 bytes for each rule in each segment, except where no page is near
-    /// the prefix. Reads each page whose rule has a policy that uses the order of comparisons.
+    /// Costs time and up to 16 bytes for each rule in each segment, except in segments without
+    /// pages near the prefix. Reads each page whose rule has a policy that uses the order of
+    /// comparisons.
     #[must_use]
     pub fn rules(self, rules: &Rules) -> Due {
         Due { rules: rules.clone(), ..self }
     }
 
-    /// Sets hints: times when pages changed. Hints count for the policies that use the value of a
+    /// Sets hints: times when pages changed. Hints count only for policies that use the value of a
     /// visit, `value` and `harmonic`. A hinted page has the value that [`Hints::worth`] returns.
     /// While a page fails, its last successful visit counts as its last visit.
     ///
@@ -132,8 +133,8 @@ impl Due {
 
     /// Sets the memory for selected pages. Default: 64 MiB, enough for some hundred thousand pages.
     /// For larger budgets, all rows are read again each time the memory fills; policies that use
-    /// the order of comparisons then read all their pages again, too. If the policy uses the value
-    /// of a visit, a quarter of the memory is for pages that other pages lead.
+    /// the order of comparisons also read all their pages again. If the policy uses the value of a
+    /// visit, a quarter of the memory is for pages that other pages lead.
     #[must_use]
     pub fn memory_bytes(self, bytes: usize) -> Due {
         Due { memory_bytes: bytes, ..self }
@@ -145,7 +146,7 @@ impl Due {
     }
 
     fn policies(&self) -> impl Iterator<Item = Policy> {
-        // A rule without a policy goes by that of the question.
+        // A rule without a policy uses the policy of the query.
         self.rules.all().iter().filter_map(|rule| rule.policy).chain([self.policy])
     }
 

@@ -1,5 +1,5 @@
-//! The iterator over due pages, the most valuable first. Pages that others lead wait for their
-//! turn.
+//! The iterator over due pages, the most valuable first. Pages that are led by other pages wait for
+//! their turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -17,24 +17,25 @@ use crate::error::Result;
 use crate::page::surt;
 
 impl Snapshot {
-    /// Returns the most valuable pages to visit, the best first; ties are in SURT order. Two calls
-    /// for the same time return the same pages.
+    /// Returns the most valuable pages to visit, the best page first; pages with equal scores are
+    /// in SURT order. Two calls for the same time return the same pages.
     ///
     /// Reads 28 bytes for each page, sequentially and on all cores, and the records of the pages it
     /// returns. Policies that use the order of comparisons (`thesis`, `nutch`, `stormcrawler`) read
-    /// every page: 1 to 2 µs each if the store fits into memory, otherwise one random read each.
-    /// Takes the memory of [`Due::memory_bytes`], and about 64 bytes for each page that is not in a
-    /// segment yet.
+    /// every page, which takes 1 to 2 µs per page if the store fits into memory, otherwise one
+    /// random read per page. Takes the memory of [`Due::memory_bytes`], and about 64 bytes for each
+    /// page that is not in a segment yet.
     ///
     /// The change rate of a page is estimated from its own visits and from a prior for its host.
     /// The priors are [learned](crate::due::Learned::of) on first use.
     ///
     /// If the policy uses the value of a visit, a page that another page
-    /// [leads](field@crate::due::Decision::near) has a quarter of its weight. Its leader is
-    /// searched when the page comes up. A search takes one or two microseconds if the store is in
-    /// memory and in one segment, and some ten more if near pages exist. All led pages worth up to
-    /// four times the last page returned are examined. In a store that consists mostly of copies,
-    /// most pages are examined, at some microseconds each.
+    /// [leads](field@crate::due::Decision::near) has a quarter of its weight. The leader of a page
+    /// is searched when the iterator reaches the page. A search takes one or two microseconds if
+    /// the store is in memory and in one segment, and about ten microseconds more if near pages
+    /// exist. All led pages whose full value is up to four times the value of the last returned
+    /// page are examined. In a store that consists mostly of copies, most pages are examined, at
+    /// some microseconds each.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -54,30 +55,30 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged; then
-    /// the iterator ends.
+    /// An item is [`Error::Corrupt`](crate::Error::Corrupt) if the query reads damaged data. The
+    /// iterator ends after this item.
     pub fn due(&self, due: &Due) -> DuePages {
         DuePages::new(self, due)
     }
 }
 
-/// The fraction of the memory for led pages that wait, and for reading again those that did not
-/// fit.
+/// The divisor of the memory for the share of led pages that wait. `OF_LEFT_OUT` is the divisor for
+/// reading again the led pages that did not fit.
 const OF_WAITING: usize = 8;
 const OF_LEFT_OUT: usize = 8;
 
-/// The number of pages whose beliefs are cached.
+/// The maximum number of pages for which beliefs are cached.
 const BELIEVED: u64 = 1 << 8;
 
-/// An iterator over due pages, from [`Snapshot::due`](crate::Snapshot::due). It ends after an
-/// error.
+/// An iterator over due pages, from [`Snapshot::due`](crate::Snapshot::due). The iterator ends
+/// after an error.
 pub struct DuePages {
     snapshot: Snapshot,
     state: State,
 }
 
 enum State {
-    /// Nothing was read yet.
+    /// The query before the first read.
     New(Due),
     Reading(Box<Reading>),
     Ended,
@@ -86,10 +87,10 @@ enum State {
 /// The state after the first read.
 struct Reading {
     asked: Asked,
-    /// All pages by their own score, and the next of them.
+    /// All pages in the order of their own scores. `next` is the next page of this order.
     pages: InOrder,
     next: Option<Coming>,
-    /// Led pages whose reduced score is not reached yet.
+    /// Led pages in the order of their reduced scores, which are not reached yet.
     waiting: Waiting,
     crowds: Crowds,
     scores: ScoreCache,
@@ -117,7 +118,7 @@ impl DuePages {
 
     fn find(&mut self) -> Result<Option<Decision>> {
         self.snapshot.view.check()?;
-        // Lazy, so that `Snapshot::due` cannot fail: errors come as items.
+        // The first read is lazy, so that `Snapshot::due` cannot fail: errors are items.
         if let State::New(due) = &self.state {
             let reading = Reading::new(&self.snapshot, due.clone())?;
             self.state = State::Reading(Box::new(reading));
@@ -134,7 +135,7 @@ impl Iterator for DuePages {
 
     fn next(&mut self) -> Option<Self::Item> {
         let found = self.find();
-        // Frees the memory at the end, and ends the iterator after an error.
+        // Frees the memory at the end, and also ends the iterator after an error.
         if !matches!(found, Ok(Some(_))) {
             self.state = State::Ended;
         }
@@ -169,14 +170,16 @@ impl Reading {
 
     fn next(&mut self) -> Result<Option<Decision>> {
         while self.left > 0 {
-            // First: if the queue is empty and its end was left out, the merge below would miss pages.
+            // The queue is filled first: if it is empty and its end was left out, the merge below
+            // would miss pages.
             self.fill_waiting()?;
             if self.next.is_none() {
                 let most = self.most();
                 self.next = self.pages.next(&self.asked, most)?;
             }
-            // Merges two ordered sequences: pages by their own score, and led pages by a quarter of it.
-            // A quarter is exact in binary, so led pages stay in order and a queue is enough.
+            // Merges two ordered sequences: pages by their own scores, and led pages by a quarter
+            // of their scores. Multiplication by a quarter is exact in binary, so led pages stay in
+            // order and a queue is enough.
             let led = self.waiting.first();
             let comes = |next: &mut Coming| led.is_none_or(|led| next.is_before(led));
             let decision = if let Some(next) = self.next.take_if(comes) {
@@ -196,24 +199,27 @@ impl Reading {
         Ok(None)
     }
 
-    /// Returns how many pages to select in one pass over the rows.
+    /// Returns the limits for one pass over the rows: the number of pages to select, and the
+    /// memory.
     fn most(&self) -> Most {
         let bytes = self.asked.due.memory_bytes;
-        // An eighth for the pages that wait, and an eighth to read again those that did not fit.
+        // An eighth of the memory is for the pages that wait, and an eighth for reading again the
+        // pages that did not fit.
         let others = if self.minds_leaders { bytes / OF_WAITING + bytes / OF_LEFT_OUT } else { 0 };
-        // With a bound for hosts, any number of pages may be skipped. Where many pages
-        // are led, more pages are examined than returned: each pass then finds as many
-        // again, so that rows are read a few times only.
+        // With a limit for hosts, any number of pages may be skipped. If many pages are led, more
+        // pages are examined than returned. Each pass then selects as many pages as were examined
+        // so far, so that rows are read only a few times.
         let pages = if self.bounded { usize::MAX } else { self.left.max(self.looked_at) };
         Most { pages, bytes: bytes - others }
     }
 
-    /// Returns the decision about the next page; `None` if it must wait or its host is full.
+    /// Returns the decision about the next page; `None` if the page must wait or its host is full.
     fn look_at(&mut self, next: &Coming) -> Result<Option<Decision>> {
         let Reading { asked, pages, waiting, crowds, scores, .. } = self;
         self.looked_at += 1;
         let (mut led, mut decision) = (None, None);
-        // Before the page is read: a page of a full host costs neither a record nor a search.
+        // The check comes before the page is read, so a page of a full host costs neither a record
+        // nor a search.
         if !self.hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
             let looked = asked.look_at(next)?;
             let leader = asked.leader(&looked, crowds)?;
@@ -222,7 +228,8 @@ impl Reading {
                 decision = Some(asked.decide(looked, leader, scores)?);
             }
         }
-        // Also for pages that do not wait: `looked_at` must follow every page that was read.
+        // Also called for pages that do not wait, because `looked_at` must follow every page that
+        // was read.
         waiting.note(pages, led, self.left)?;
         Ok(decision)
     }
@@ -231,20 +238,22 @@ impl Reading {
     fn decide_led(&mut self, Led { coming, leader }: Led) -> Result<Option<Decision>> {
         let Reading { asked, hosts, scores, .. } = self;
         let url = &coming.url;
-        // Checked again: other pages of the host may have been returned while this one waited.
+        // The host is checked again, because other pages of the host may have been returned while
+        // this page waited.
         if hosts.is_full(url, asked.due.rules.number_of(url), &asked.due) {
             return Ok(None);
         }
         asked.decide(asked.look_at(&coming)?, Some(leader), scores).map(Some)
     }
 
-    /// Refills the queue of led pages from those that memory did not hold.
+    /// Refills the queue of led pages with pages that did not fit into memory.
     fn fill_waiting(&mut self) -> Result<()> {
         let Reading { asked, waiting, crowds, scores, hosts, left, .. } = self;
         let bytes = asked.due.memory_bytes / OF_LEFT_OUT;
         let most = Most { pages: usize::MAX, bytes };
-        // This second reader starts where the queue was cut and never goes back. So each page is
-        // examined at most twice, where starting anew after each overflow would cost the square.
+        // This second reader starts at the place where the queue was cut off, and never goes back.
+        // So each page is examined at most twice. A new start after each overflow would take
+        // quadratic time.
         while let Some(pages) = waiting.left_out(*left) {
             let next = pages.next(asked, most)?.or_bug("what was read is there to read again")?;
             if hosts.is_full(&next.url, asked.due.rules.number_of(&next.url), &asked.due) {
@@ -261,7 +270,8 @@ impl Reading {
 }
 
 impl Asked {
-    /// Returns the led page to queue if a page leads it and its score is lower for that.
+    /// Returns the led page to queue, if another page leads the page and its score is lower for
+    /// this reason.
     fn led(
         &self,
         looked: &Looked<'_>,
@@ -273,15 +283,16 @@ impl Asked {
         let led = self.score_of_led(looked, scores)?;
         let (url, leader) = (url.clone(), leader.clone());
         let coming = Coming { score: led, url, location: *location };
-        // Scores of 0 and of overdue pages do not depend on the weight. Such a page comes at once.
+        // Scores of 0 and scores of overdue pages do not depend on the weight. A page with such a
+        // score does not wait.
         Ok((led < *score).then_some(Led { coming, leader }))
     }
 }
 
-/// The group in which pages are counted: a host, or a host and a rule with its own limit.
+/// The group for which returned pages are counted: a host, or a host and a rule with its own limit.
 type Of = (Vec<u8>, Option<RuleNumber>);
 
-/// The number of pages returned for each host. Takes memory for each of these hosts.
+/// The number of pages returned for each host. Takes memory for each host with returned pages.
 #[derive(Debug, Default)]
 pub(super) struct Hosts {
     returned: HashMap<Of, usize>,
@@ -304,7 +315,7 @@ impl Hosts {
 
 /// Returns the group and the limit of a page; `None` without a limit.
 fn counted(url: &str, rule: RuleNumber, due: &Due) -> Option<(Of, usize)> {
-    // Pages of a rule with its own bound are counted apart, so the rule is part of the key.
+    // Pages of a rule with its own limit are counted separately, so the rule is part of the key.
     let own = due.rules.get(rule).per_host;
     let most = own.unwrap_or(due.per_host);
     if most == usize::MAX {
@@ -329,12 +340,12 @@ pub(super) struct Led {
 pub(super) struct Waiting {
     line: VecDeque<Led>,
     bytes: usize,
-    /// The most bytes that the queue may take.
+    /// The maximum number of bytes of the queue.
     most_bytes: usize,
-    /// Whether only the best `wanted` pages can be returned, so that worse pages are dropped.
+    /// Whether at most the best `wanted` pages can be returned, so that worse pages are dropped.
     only_best: bool,
-    /// Reads again the pages cut off at the end of the queue; and whether the queue is being
-    /// refilled.
+    /// Reads again the pages cut off at the end of the queue. `filling` is true while the queue is
+    /// being refilled.
     left_out: Option<InOrder>,
     filling: bool,
     /// The last page whose leader was searched.
@@ -354,7 +365,7 @@ impl Waiting {
         }
     }
 
-    /// The first led page, if the queue was filled.
+    /// The first led page in the queue; `None` if the queue is empty.
     pub(super) fn first(&self) -> Option<&Coming> {
         self.line.front().map(|led| &led.coming)
     }
@@ -365,18 +376,20 @@ impl Waiting {
         Some(first)
     }
 
-    /// Whether another page fits, if `wanted` pages are still to be returned.
+    /// Whether another page fits into the queue, if `wanted` pages are still to be returned.
     fn has_room(&self, wanted: usize) -> bool {
-        // One page always fits. Otherwise a long URL would block the queue for ever.
+        // One page always fits, because otherwise a long URL would block the queue for ever.
         self.line.is_empty()
             || self.bytes < self.most_bytes && (!self.only_best || self.line.len() < wanted)
     }
 
     /// # Errors
     ///
-    /// If its score is above that of the page before it, so that rows and records disagree.
+    /// If the score of the page is above the score of the page before it, so that rows and records
+    /// disagree.
     pub(super) fn push(&mut self, led: Led) -> Result<()> {
-        // Led pages must come in order, or the merge in `next` would return pages in the wrong order.
+        // Led pages must come in order, because otherwise the merge in `next` would return pages in
+        // the wrong order.
         if self.line.back().is_some_and(|last| last.coming.score < led.coming.score) {
             return Err(differs(&led.coming.url));
         }
@@ -385,16 +398,18 @@ impl Waiting {
         Ok(())
     }
 
-    /// Notes that the last page read was examined, and queues it if it is led.
+    /// Records that the last page read was examined. Queues the page if it is led.
     pub(super) fn note(&mut self, pages: &InOrder, led: Option<Led>, wanted: usize) -> Result<()> {
-        // `before` is the page before this one, so a reader that starts after it begins with this page.
+        // `before` is the page before the current page, so a reader that starts after it begins
+        // with the current page.
         let before = std::mem::replace(&mut self.looked_at, pages.place());
-        // While the end of the queue is left out, the second reader finds this page in its turn.
+        // While the end of the queue is left out, the second reader finds the current page later.
         let Some(led) = led.filter(|_| self.left_out.is_none()) else { return Ok(()) };
         if self.has_room(wanted) {
             self.push(led)?;
         } else if !self.only_best || self.line.len() < wanted {
-            // Not if as many better pages wait as are wanted: then this page is never returned.
+            // If `wanted` better pages are already waiting, the current page is never returned and
+            // needs no second reader.
             self.left_out = Some(pages.again_after(before));
         }
         Ok(())
@@ -406,7 +421,7 @@ impl Waiting {
         // The second reader has caught up with the first: the queue is complete, and `note` extends
         // it.
         self.left_out.take_if(|pages| pages.place() == looked_at);
-        // Goes on until the queue is full, so that a refill is one run and not one page.
+        // Continues until the queue is full, so that a refill is one run and not one page.
         let goes_on = self.filling || self.line.is_empty();
         self.filling = self.left_out.is_some() && goes_on && self.has_room(wanted);
         self.left_out.as_mut().filter(|_| self.filling)

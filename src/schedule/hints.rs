@@ -13,25 +13,25 @@ use crate::url::check_url;
 
 /// The maximum number of changes.
 const CHANGES_MAX: usize = 100_000_000;
-/// The number of bits of a mark that hold the time.
+/// The number of bits of a mark that contain the time.
 const TIME_BITS: u32 = 40;
 
-/// Times when pages of a store changed, from sitemaps or feeds. Made by [`Hints::of`].
+/// Times when pages of a store changed, from sitemaps or feeds. Created by [`Hints::of`].
 ///
 /// A page with a hint after its last visit is stale with the probability [`trust`](Hints::trust),
-/// since sitemaps are not always right. [`hinted`](crate::recrawl::hinted) computes the value of
-/// its visit.
+/// since sitemaps are not always right. [`hinted`](crate::recrawl::hinted) computes the value of a
+/// visit to a stale page.
 ///
-/// Takes 16 bytes for each change, and up to three times that while it is built. Duplicate changes
-/// count once. At most 100,000,000 changes. URLs are not stored: 88 bits of hashes identify a page.
-/// A clone shares the data.
+/// Takes 16 bytes for each change, and up to three times as much during construction. Duplicate
+/// changes count once. At most 100,000,000 changes. URLs are not stored: 88 bits of hashes identify
+/// a page. A clone shares the data.
 ///
 /// [`Hints::of`]: crate::due::Hints::of
 #[derive(Clone, Debug)]
 pub struct Hints {
     seed: u64,
     trust: f64,
-    /// Sorted.
+    /// The changes, sorted.
     changes: Arc<Vec<Change>>,
 }
 
@@ -48,7 +48,8 @@ struct Change {
 impl Change {
     /// A change of the page `seconds` after the earliest time of a visit.
     fn new(url: &str, seed: u64, seconds: u64) -> Change {
-        // 24 bits of a second hash: URLs are not stored, and 64 bits might collide.
+        // The mark contains 24 bits of a second hash, because URLs are not stored, and 64 bits
+        // might collide.
         let other = xxh3_64_with_seed(url.as_bytes(), !seed);
         Change { hash: url_hash(url, seed), mark: other >> TIME_BITS << TIME_BITS | seconds }
     }
@@ -64,7 +65,7 @@ impl Change {
 
 /// Converts milliseconds since 1970 to whole seconds since the earliest time of a visit.
 fn seconds(time: Time) -> u64 {
-    // With one second to spare, since `first_change` searches from the second after a visit.
+    // One second is spare, since `first_change` searches from the second after a visit.
     const { assert!((Time::MAX.0.abs_diff(Time::MIN.0) / 1000 + 1) >> TIME_BITS == 0) };
     Time::MIN.0.abs_diff(time.clamp(Time::MIN, Time::MAX).0) / 1000
 }
@@ -96,8 +97,8 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`] or [`Error::Time`] if no visit can have that URL or time; [`Error::Limit`]
-    /// above 100,000,000 changes.
+    /// [`Error::Url`] or [`Error::Time`] if no visit can have the URL or time of a pair;
+    /// [`Error::Limit`] above 100,000,000 changes.
     pub fn of<U: AsRef<str>, T: Into<Time>>(
         snapshot: &Snapshot,
         changes: impl IntoIterator<Item = (U, T)>,
@@ -105,7 +106,7 @@ impl Hints {
         Hints::new(snapshot.view.seed, changes.into_iter().map(|(url, time)| (url, time.into())))
     }
 
-    /// Collects the hints for pages of a store with this seed.
+    /// Collects the hints for pages of a store with seed `seed`.
     pub(crate) fn new<U: AsRef<str>>(
         seed: u64,
         changes: impl Iterator<Item = (U, Time)>,
@@ -127,7 +128,7 @@ impl Hints {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if it is not from 0 to 1.
+    /// [`Error::InvalidOption`] if `trust` is not from 0 to 1.
     pub fn trust(self, trust: f64) -> Result<Hints> {
         if !(0.0..=1.0).contains(&trust) {
             return Err(Error::InvalidOption { name: "trust", takes: "from 0 to 1" });
@@ -151,8 +152,8 @@ impl Hints {
     }
 
     /// Returns the value of a visit to a page in days, given its value `otherwise` without a hint.
-    /// It is [`hinted`](crate::recrawl::hinted) by the change that
-    /// [`changed_after`](Hints::changed_after) returns, all in whole seconds.
+    /// The value is the result of [`hinted`](crate::recrawl::hinted) for the change that
+    /// [`changed_after`](Hints::changed_after) returns. All times are in whole seconds.
     ///
     /// # Errors
     ///
@@ -178,9 +179,10 @@ impl Hints {
     }
 
     /// Returns the smallest value without the hint for which the hinted value is `worth`; `None` if
-    /// no value is enough.
+    /// there is no such value.
     pub(super) fn otherwise_for(&self, weight: f64, after: u64, worth: f64) -> Option<f64> {
-        // The inverse of `worth_after`: solves trust w after + (1 - trust) x = worth for x.
+        // Computes the inverse of `worth_after`: solves trust w after + (1 - trust) x = worth for
+        // x.
         let hinted = self.trust * weight * (after as f64 / 86_400.0);
         let left = (worth - hinted).max(0.0);
         if left == 0.0 { Some(0.0) } else { (self.trust < 1.0).then(|| left / (1.0 - self.trust)) }
@@ -188,14 +190,14 @@ impl Hints {
 
     /// Returns the first change of a page after `last` and not after `now`, in seconds.
     pub(super) fn first_change(&self, url: &str, last: u64, now: u64) -> Option<u64> {
-        // A change in the second of the last visit may have been before that visit.
+        // A change in the second of the last visit may have been before the visit.
         let from = Change::new(url, self.seed, last + 1);
         let change = first_of_page(&self.changes, from)?;
-        // Sitemaps also have dates in the future, of changes that nobody can know yet.
+        // Sitemaps also contain dates in the future, for changes that cannot be known yet.
         (change.seconds() <= now).then_some(change.seconds())
     }
 
-    /// Whether the hints are for pages of a store with this seed.
+    /// Whether the hints are for pages of a store with seed `seed`.
     pub(super) fn are_for(&self, seed: u64) -> bool {
         self.seed == seed
     }
@@ -207,7 +209,7 @@ impl Hints {
     }
 }
 
-/// Returns the first change of the page of `from` that is not before `from`.
+/// Returns the first change of a page that is not before `from`, a change of this page.
 fn first_of_page(changes: &[Change], from: Change) -> Option<Change> {
     let before = changes.partition_point(|change| *change < from);
     changes.get(before).copied().filter(|change| change.is_of_page(from))
@@ -219,12 +221,12 @@ pub(super) struct HintCursor<'h> {
 }
 
 impl HintCursor<'_> {
-    /// Whether a page of this hash changed after `last` and not after `now`, in seconds. Call it
-    /// with ascending hashes.
+    /// Whether a page with this hash may have changed after `last` and not after `now`, in seconds.
+    /// Must be called with ascending hashes.
     pub(super) fn may_have(&mut self, hash: u64, last: u64, now: u64) -> bool {
         self.skip_to(hash);
         let mut left = self.left;
-        // Pages with the same hash, one after another. Nearly always there is only one.
+        // Visits the pages with this hash one after another. Nearly always there is only one.
         while let Some(next) = left.first().filter(|change| change.hash == hash) {
             let mark = next.mark >> TIME_BITS << TIME_BITS;
             let from = Change { hash, mark: mark | (last + 1) };
@@ -239,8 +241,8 @@ impl HintCursor<'_> {
 
     /// Skips smaller hashes by galloping search.
     fn skip_to(&mut self, hash: u64) {
-        // A galloping search: hashes of rows ascend, so the next hint is
-        // near, and its distance costs a logarithm.
+        // A galloping search: hashes of rows ascend, so the next hint is near, and finding it takes
+        // the logarithm of its distance.
         let mut upto = 1;
         while self.left.get(upto - 1).is_some_and(|change| change.hash < hash) {
             upto *= 2;
@@ -259,12 +261,13 @@ struct Set {
 }
 
 impl Set {
-    /// Adds a change. Memory grows with distinct changes only.
+    /// Adds a change. Memory grows only with the number of distinct changes.
     fn add(&mut self, change: Change) -> Result<()> {
-        // Sorts and removes duplicates before it grows, so that duplicates take no memory.
+        // Sorts and removes duplicates before the list grows, so that duplicates take no memory.
         if self.changes.len() == self.changes.capacity() {
             self.settle()?;
-            // Doubles, so that it is sorted again only after as many new changes.
+            // Doubles the capacity, so that the list is sorted again only after as many new
+            // changes.
             self.changes.reserve(self.changes.len().max(1024));
         }
         self.changes.push(change);

@@ -1,5 +1,5 @@
-//! Orders all pages by the value of a visit: skips or scores rows, and keeps the best that fit into
-//! memory.
+//! Orders all pages by the value of a visit: skips or scores rows, and keeps the best pages that
+//! fit into memory.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::recrawl::Recent;
 use crate::segment::Rows;
 use crate::threads;
 
-/// The number of pages per thread that makes a thread worth its start.
+/// The number of pages per thread that makes a thread worthwhile.
 const PAGES_EACH: u64 = 1 << 16;
 
 /// Limits for one pass over the rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
-    /// The number of pages still wanted, including the next one.
+    /// The number of pages still wanted, including the next page.
     pub(super) pages: usize,
     pub(super) bytes: usize,
 }
@@ -35,7 +35,7 @@ pub(super) struct Most {
 pub(super) struct Coming {
     pub(super) score: Score,
     pub(super) url: String,
-    /// The location of its newest record.
+    /// The location of the page's newest record.
     pub(super) location: PageLocation,
 }
 
@@ -45,45 +45,46 @@ impl Coming {
         if self.score != other.score {
             return self.score > other.score;
         }
-        // Keys are computed for equal scores only.
+        // Keys are computed only for equal scores.
         let place = |coming: &Coming| surt::key_of(&coming.url);
         place(self).cmp(&place(other)).then_with(|| self.url.cmp(&other.url)).is_lt()
     }
 }
 
-/// All pages, the best first, ties in SURT order. Each pass over the rows selects as many pages as
-/// memory holds. Leaders are not considered.
+/// All pages, the best page first; pages with equal scores are in SURT order. Each pass over the
+/// rows selects as many pages as fit into memory. Leaders are not considered.
 pub(super) struct InOrder {
     sources: Arc<[Source]>,
     /// The rules of each component's pages.
     held: Arc<[RulesByPage]>,
-    /// The best candidates of each component, the best one last.
+    /// The best candidates of each component, the best candidate last.
     best: Vec<Vec<Candidate>>,
     /// Keys and URLs of the best candidate of each component, read on demand.
     places: Vec<Option<(Vec<u8>, String)>>,
-    /// How many of the candidates are certain to be the best of all.
+    /// The number of candidates that are certain to be the best of all remaining pages.
     valid: usize,
-    /// Whether there may be more pages.
+    /// Whether there may be more pages than the candidates.
     more: bool,
     /// The last page returned.
     last: Option<RowPlace>,
 }
 
-/// A row: its component, and its candidate there.
+/// The place of a row: its component, and its candidate in the component.
 pub(super) type RowPlace = (usize, Candidate);
 
 /// The position after the pages already returned.
 pub(super) struct RowPosition {
     score: Score,
-    /// For each component, the first page of equal score that was not returned.
+    /// For each component, the first page in SURT order after the last returned page. Pages with
+    /// the same score and a lower number were returned.
     starts: Vec<u32>,
 }
 
 impl RowPosition {
     /// Whether this position is before a page of a component.
     pub(super) fn is_before(&self, component: usize, score: Score, page: u32) -> bool {
-        // Equal scores go on in SURT order. Each component has its border as a page number, so no URL
-        // is read.
+        // Pages with equal scores are in SURT order. Each component stores its border as a page
+        // number, so no URL is read.
         let start = self.starts.get(component);
         score < self.score || score == self.score && start.is_some_and(|start| *start <= page)
     }
@@ -112,7 +113,7 @@ impl InOrder {
         InOrder { sources, held, best: Vec::new(), places, valid: 0, more: true, last }
     }
 
-    /// Returns the last page that was returned.
+    /// Returns the place of the last returned page.
     pub(super) fn place(&self) -> Option<RowPlace> {
         self.last
     }
@@ -127,7 +128,8 @@ impl InOrder {
         }
         let Some((component, candidate)) = self.best()? else { return Ok(None) };
         self.valid -= 1;
-        // Kept for `after`: when the candidates are used up, the rows are read again from this page on.
+        // Stored for `after`: when the candidates are used up, the rows after this page are read
+        // again.
         self.last = Some((component, candidate));
         self.best.get_mut(component).or_bug("a candidate is of a component")?.pop();
         *self.places.get_mut(component).or_bug("each component has a place")? = None;
@@ -137,16 +139,17 @@ impl InOrder {
         Ok(Some(Coming { score, url, location }))
     }
 
-    /// Reads all rows, and selects the best of those after the last page.
+    /// Reads all rows, and selects the best pages after the last returned page.
     fn fill(&mut self, asked: &Asked, Most { pages: wanted, bytes }: Most) -> Result<()> {
-        // The last page is turned into a border in each component once, before all rows are read.
+        // The last returned page is converted to a border in each component once, before all rows
+        // are read.
         let after = self.last.map(|last| self.after(last)).transpose()?;
         let sources = &*self.sources;
         let pages: u64 = sources.iter().map(Source::pages).sum();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let parts = usize::try_from(pages / PAGES_EACH).unwrap_or(usize::MAX).clamp(1, threads);
-        // All threads' candidates exist at once before they are merged, hence `parts + 1`. Each thread
-        // holds up to twice as many as are kept, of each component.
+        // All threads' candidates exist at once before they are merged, hence `parts + 1`. Each
+        // thread holds, for each component, up to twice as many candidates as it returns.
         let of_one = size_of::<Candidate>() * sources.len().max(1) + size_of::<Score>();
         let each = 2 * of_one * (parts + 1);
         let most = (bytes / each).clamp(1, wanted.max(1));
@@ -164,8 +167,8 @@ impl InOrder {
         }
         (self.best, self.more) = all.finish();
         self.places.iter_mut().for_each(|place| *place = None);
-        // Only the first `most` are surely the best of all. Pages that were cut may come before the
-        // others.
+        // Only the first `most` candidates are certain to be the best of all. Pages that were cut
+        // off may come before later candidates.
         self.valid = if self.more { most } else { usize::MAX };
         Ok(())
     }
@@ -180,7 +183,7 @@ impl InOrder {
 
     /// Returns the best candidate and its component.
     fn best(&mut self) -> Result<Option<RowPlace>> {
-        // Candidates of a component are in ascending order, so the last one is its best.
+        // The candidates of a component are in ascending order, so the last candidate is the best.
         let firsts = self.best.iter().enumerate();
         let firsts = firsts.filter_map(|(of, best)| Some((of, *best.last()?)));
         let Some(score) = firsts.clone().map(|(_, first)| first.score).max() else {
@@ -190,7 +193,7 @@ impl InOrder {
         if let [only] = tied[..] {
             return Ok(Some(only));
         }
-        // URLs are read only where components tie, which decides by SURT order.
+        // URLs are read only for components with equal scores, whose order is the SURT order.
         for (component, candidate) in &tied {
             self.read_place(*component, *candidate)?;
         }
@@ -213,7 +216,8 @@ pub(super) fn rule_of(held: &[RulesByPage], component: usize, page: u32) -> Resu
     Ok(held.get(component).or_bug("what is found is of one of the components")?.at(page))
 }
 
-/// The number of rows sifted together: enough that memory latencies of different rows overlap.
+/// The number of rows sifted together. The number is large enough that memory latencies of
+/// different rows overlap.
 const TOGETHER: usize = 256;
 
 /// The pages to select from.
@@ -222,13 +226,13 @@ pub(super) struct Among<'a> {
     pub(super) asked: &'a Asked,
     pub(super) sources: &'a [Source],
     pub(super) held: &'a [RulesByPage],
-    /// The pages returned already.
+    /// The position after the pages already returned.
     pub(super) after: Option<&'a RowPosition>,
 }
 
-/// The best pages among the rows read so far.
+/// Collects the best pages among the rows read so far.
 ///
-/// The skip cache sifts out nearly all rows, whether they are the newest of their page or not.
+/// The skip cache removes nearly all rows, whether or not they are the newest rows of their pages.
 pub(super) struct Best<'a> {
     among: Among<'a>,
     candidates: Candidates,
@@ -239,7 +243,7 @@ pub(super) struct Best<'a> {
     left: Vec<usize>,
 }
 
-/// The facts about a row that need no page.
+/// The facts about a row that do not require reading its page.
 #[derive(Clone, Copy)]
 struct Sifted {
     at: usize,
@@ -272,13 +276,13 @@ impl<'a> Best<'a> {
         for part in parts(self.among.sources, first, last) {
             let part = part?;
             for (component, rows) in part.rows().filter(|(_, rows)| rows.len() > 0) {
-                // Rows and hints are both in order of hash, so a cursor goes along with the rows of
+                // Rows and hints are both in order of hash, so a cursor advances with the rows of
                 // each component.
                 let mut hints = hints.map(|hints| hints.from(rows.hash(0)));
                 for from in (0..rows.len()).step_by(TOGETHER) {
-                    // Two short loops over a few rows let their memory accesses overlap. This, and
-                    // vectors in place of heaps, found the best 10,000 of ten million pages in 0.16 s
-                    // instead of 0.25 s.
+                    // Two short loops over a few rows let their memory accesses overlap. These
+                    // loops, and vectors instead of heaps, found the best 10,000 of ten million
+                    // pages in 0.16 s instead of 0.25 s.
                     let some = from..rows.len().min(from + TOGETHER);
                     self.sift(&part, component, rows, some, hints.as_mut())?;
                     for nth in 0..self.left.len() {
@@ -290,7 +294,7 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// Selects the rows that may be among the best.
+    /// Selects the rows whose pages may be among the best.
     fn sift(
         &mut self,
         part: &RowRange<'_>,
@@ -304,14 +308,15 @@ impl<'a> Best<'a> {
         self.sifted.clear();
         for at in some {
             let (hash, row) = (rows.hash(at), rows.row(at)?);
-            // First, since it drops older rows before anything is computed: one probe of a table in the
-            // cache.
+            // This check comes first, since it drops older rows before anything is computed: one
+            // probe of a table in the CPU cache.
             if part.is_superseded(component, hash) {
                 continue;
             }
             let rule = due.rules.get(rule_of(held, component, rows.page(at))?);
             let facts = Facts { hash, row: &row, recent: &recent, rule, changed: None, led: false };
-            // A hint changes the value of a page, so what the skip cache knows does not hold for it.
+            // A hint changes the value of a page, so the skip cache does not apply to a page with a
+            // hint.
             let may_be_hinted = hints
                 .as_mut()
                 .zip(scorer.hinted_between(&row, rule))
@@ -319,8 +324,8 @@ impl<'a> Best<'a> {
             let by_worth = scorer.by_worth(&facts).filter(|_| !may_be_hinted);
             self.sifted.push(Sifted { at, by_worth, may_be_hinted });
         }
-        // Read once for these rows. The floor only rises, so an old floor skips too few rows, never too
-        // many.
+        // The floor is read once for all these rows. The floor only rises, so an old floor skips
+        // too few rows, never too many.
         let floor = self.candidates.floor().figure();
         self.left.clear();
         for (nth, Sifted { by_worth, .. }) in self.sifted.iter().enumerate() {
@@ -334,7 +339,7 @@ impl<'a> Best<'a> {
         Ok(())
     }
 
-    /// Scores the page of one remaining row, and keeps it if it is among the best so far.
+    /// Scores the page of one remaining row, and keeps the page if it is among the best so far.
     fn weigh(
         &mut self,
         part: &RowRange<'_>,
@@ -348,20 +353,21 @@ impl<'a> Best<'a> {
         let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);
         let source = source_of(sources, component)?;
         let found = ComponentRow { hash, component, page, row };
-        // `is_newest` comes last: where two pages have one hash, it reads URLs.
+        // `is_newest` comes last, because it reads URLs if two pages have the same hash.
         if !row.known || !source.sees(page) || !part.is_newest(&found)? {
             return Ok(());
         }
         let rule = due.rules.get(rule_of(held, component, page)?);
         let changed =
-            // The cursor compared hashes only. The URL decides whether the hint is of this page.
+            // The cursor compared only hashes. The URL decides whether the hint belongs to this
+            // page.
             if may_be_hinted { scorer.changed(&row, rule, &source.url(page)?) } else { None };
         let recent = self.among.asked.recent(source, &found, rule)?;
         let facts = Facts { hash, row: &row, recent: &recent, rule, changed, led: false };
         let Some(score) = scorer.score(facts, &mut self.scores)? else { return Ok(()) };
         if score < self.candidates.floor() {
-            // Only scores below the floor are noted: the cache only says that a page is worth too
-            // little.
+            // Only scores below the floor are noted, because the cache only records that a page has
+            // too low a value.
             if let Some(page) = by_worth {
                 self.skip_cache.note(&page, score.figure());
             }
@@ -373,18 +379,18 @@ impl<'a> Best<'a> {
     }
 }
 
-/// A page of a component that may be among the best; the better one is greater.
+/// A page of a component that may be among the best. The greater candidate is the better page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Candidate {
     pub(super) score: Score,
-    /// Its number in SURT order: of equal scores the first page is better.
+    /// The number of the page in SURT order. Of pages with equal scores, the first page is better.
     pub(super) page: Reverse<u32>,
 }
 
 /// The best candidates of each component.
 ///
 /// In a component, SURT order is the order of page numbers, so the selection reads no URL. The best
-/// pages of all are among the best of each component.
+/// pages of all components are among the best pages of each component.
 #[derive(Debug)]
 pub(super) struct Candidates {
     most: usize,
@@ -398,7 +404,8 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Keeps at most `most` pages of each component; up to twice as many are held in between.
+    /// Keeps at most `most` pages of each component. Up to twice as many are held between two
+    /// selections.
     pub(super) fn new(components: usize, most: usize) -> Candidates {
         let best = vec![Vec::new(); components];
         Candidates { most, best, scores: Vec::new(), floor: Score::LEAST, more: false }
@@ -410,7 +417,7 @@ impl Candidates {
         self.floor
     }
 
-    /// Notes that a page with a lower score was left out.
+    /// Records that a page with a lower score was left out.
     #[inline]
     pub(super) fn pass_over(&mut self) {
         self.more = true;
@@ -425,7 +432,8 @@ impl Candidates {
         }
         self.scores.push(candidate.score);
         self.best[component].push(candidate);
-        // At twice the size, so that a selection in linear time is paid by as many pushes.
+        // The selection runs at twice the size, so that the pushes since the last selection pay for
+        // its linear time.
         if self.scores.len() / 2 >= self.most {
             self.trim();
         }
@@ -434,14 +442,16 @@ impl Candidates {
     /// Drops candidates that are not among the best so far.
     fn trim(&mut self) {
         if let Some(last) = self.most.checked_sub(1).filter(|last| *last < self.scores.len()) {
-            // `scores` has all components in one list, so the floor is that of the best pages of all.
+            // `scores` contains the scores of all components, so the floor is the least score among
+            // the best pages of all components.
             let (_, floor, _) = self.scores.select_nth_unstable_by(last, |a, b| b.cmp(a));
             self.floor = *floor;
             self.scores.truncate(self.most);
         }
         for best in &mut self.best {
-            // Pages that tie with the floor stay, since URLs decide between components. Within a
-            // component the page number decides, so more than `most` of them are never needed.
+            // Pages whose score equals the floor stay, since URLs decide between components. Within
+            // a component the page number decides, so more than `most` pages of a component are
+            // never needed.
             let all = best.len();
             best.retain(|candidate| candidate.score >= self.floor);
             if best.len() > self.most {
@@ -460,7 +470,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the best of each component, the best one last; and whether pages were left out.
+    /// Returns the best candidates of each component, the best candidate last, and whether pages
+    /// were left out.
     pub(super) fn finish(mut self) -> (Vec<Vec<Candidate>>, bool) {
         self.trim();
         self.best.iter_mut().for_each(|best| best.sort_unstable());
@@ -474,14 +485,15 @@ const PLACES_LOG2: u32 = 17;
 /// The minimum number of slots, as a power of two.
 const LEAST_LOG2: u32 = 4;
 
-/// The factor by which rounding may lower a value that should rise with time.
+/// The factor by which rounding may lower a value that should not fall with time.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
-/// A cache that skips rows: for pages with the same belief, the longest time that was worth too
-/// little. A shorter time is worth no more.
+/// A cache that skips rows. For pages with the same belief, the cache records the longest time
+/// since the last visit for which the value was too low. After a shorter time the value is not
+/// higher.
 ///
-/// Each slot keeps the last entry of its hash. The key includes the octave of the weight: otherwise
-/// an entry of a heavy page would replace the more useful entry of a light page.
+/// Each slot stores the last entry of its hash. The key includes the octave of the weight:
+/// otherwise an entry of a heavy page would replace the more useful entry of a light page.
 #[derive(Debug)]
 pub(super) struct SkipCache {
     places: Vec<Place>,
@@ -491,7 +503,7 @@ pub(super) struct SkipCache {
 struct Place {
     of: u64,
     seconds: u32,
-    /// An upper bound of the value of a page of weight 1 after that time. Initially 0 after 0
+    /// An upper bound of the value of a page of weight 1 after `seconds`. Initially 0 after 0
     /// seconds.
     worth: f32,
 }
@@ -505,35 +517,37 @@ impl SkipCache {
 
     #[inline]
     fn place(&self, of: u64) -> usize {
-        // Fibonacci hashing: the upper half of the product depends on all bits. The number of places is
-        // a power of two. A probe reads one entry of 16 bytes.
+        // Fibonacci hashing: the upper half of the product depends on all bits. The number of slots
+        // is a power of two. A probe reads one entry of 16 bytes.
         let hash = of.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         hash as usize & (self.places.len() - 1)
     }
 
-    /// Whether the page is known to be worth less than `floor`; `false` if nothing is known.
+    /// Whether the page's value is known to be below `floor`; `false` if nothing is known.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     pub(super) fn knows(&self, page: &ByWorth, floor: f64) -> bool {
         let of = key(page);
         let place = &self.places[self.place(of)];
-        // Worth never falls with time, so a shorter time is worth no more than the noted one. Within an
-        // octave of weights, the worth of weight 1 is scaled by the weight of this page.
+        // The value never falls with time, so a shorter time has at most the noted value. Within an
+        // octave of weights, the value for weight 1 is multiplied by the weight of this page.
         place.of == of
             && page.seconds <= place.seconds.into()
             && f64::from(place.worth) * ROUNDING * page.weight < floor
     }
 
-    /// Notes the value of a page that was worth too little.
+    /// Records the value of a page whose value was too low.
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     pub(super) fn note(&mut self, page: &ByWorth, worth: f64) {
         let of = key(page);
         let place = self.place(of);
         let place = &mut self.places[place];
-        // Times above 136 years do not fit. With 0 the entry skips hardly any page, which is safe.
+        // Times above 136 years do not fit and are stored as 0. An entry with time 0 skips hardly
+        // any page, which is safe.
         let seconds = u32::try_from(page.seconds).unwrap_or(0);
         if place.of != of || seconds > place.seconds {
-            // Rounded up: a stored worth below the real one would drop pages that belong to the best.
+            // Rounded up, because a stored value below the real value would drop some of the best
+            // pages.
             #[expect(clippy::cast_possible_truncation, reason = "rounded, and then not less")]
             let worth = ((worth / page.weight) as f32).next_up();
             *place = Place { of, seconds, worth };
@@ -544,7 +558,8 @@ impl SkipCache {
 /// Returns the cache key: the belief and the octave of the weight.
 #[inline]
 fn key(page: &ByWorth) -> u64 {
-    // `Of::bits` takes the lower 52 bits, the sign and the exponent of the weight the other 12.
+    // `Of::bits` takes the lower 52 bits. The sign and the exponent of the weight take the upper 12
+    // bits.
     page.of.bits() | page.weight.to_bits() >> 52 << 52
 }
 
@@ -571,7 +586,8 @@ mod candidates_tests {
             }
             let found = some.into_iter().reduce(|mut all, one| { all.merge(one); all });
             let (best, more) = found.unwrap().finish();
-            // URLs decide between components that tie, so each keeps up to `most` tied pages.
+            // URLs decide between components with equal scores, so each component keeps up to
+            // `most` pages with the same score.
             sorted.sort_unstable();
             sorted.reverse();
             let least = sorted.get(most - 1).map(|(least, _)| least.score);
@@ -620,7 +636,7 @@ mod skip_cache_tests {
         skip_cache.note(&page(1.0, 100), 2.0);
         skip_cache.note(&page(1.0, 50), 1.0);
         assert!(skip_cache.knows(&page(1.0, 100), 2.1));
-        // A time that does not fit into 32 bits is not kept.
+        // A time that does not fit into 32 bits is not stored.
         skip_cache.note(&page(1.0, u64::MAX), 1.0);
         assert!(!skip_cache.knows(&page(1.0, 101), 2.1));
     }

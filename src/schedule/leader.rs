@@ -1,9 +1,10 @@
-//! Finds the page that leads another: of pages with nearly the same content, the one that had it
+//! Finds the leader of a page: of pages with nearly the same content, the page that had the content
 //! first.
 //!
 //! Near pages tend to change together, so a led page counts less. The leader is searched when a
-//! page comes up. A search returns a bounded number of pages. Where more pages have one
-//! fingerprint, the first in SURT order represent them all, and one of these leads all others.
+//! page comes up. A search returns a bounded number of pages. If more pages have one fingerprint,
+//! the first pages in SURT order represent all of them, and one representative leads all other
+//! pages.
 
 use std::collections::HashMap;
 
@@ -20,33 +21,35 @@ use crate::order::sort_few_by;
 use crate::page::{Epoch, Head, known, surt};
 use crate::time::Time;
 
-/// How many other pages are compared, the nearest first, ties in SURT order.
+/// The number of other pages that are compared. The nearest pages are compared first, and pages
+/// with equal distances in SURT order.
 const NEAREST: usize = 16;
 
-/// The number of large groups that are cached.
+/// The maximum number of cached fingerprints.
 const CROWDS: usize = 1024;
 
-/// The rank among near pages: the first visit with the current content, then SURT order.
+/// The rank among near pages: by the first visit with the current content, then in SURT order.
 type Place = (Time, Vec<u8>, String);
 
-/// A cache of fingerprints that more pages have in force than are compared.
+/// A cache of fingerprints that are in force on more pages than are compared.
 #[derive(Debug, Default)]
 pub(super) struct Crowds(HashMap<(Epoch, u64), Representatives>);
 
-/// The representatives of one such fingerprint.
+/// The representatives of the pages with one such fingerprint.
 #[derive(Debug)]
 struct Representatives {
     /// The last representative in SURT order.
     last: (Vec<u8>, String),
-    /// The representative that leads.
+    /// The representative that leads the other pages.
     leader: String,
 }
 
 impl Asked {
-    /// Returns the page that leads this one, if any does and the policy needs leaders.
+    /// Returns the page that leads a page; `None` if no page leads it, or if the policy does not
+    /// use leaders.
     ///
-    /// Costs a search. If pages are near, it also reads the heads of up to 16 pages, and the
-    /// histories of those that may rank before this one.
+    /// Costs a search. If pages are near, also reads the heads of up to 16 pages, and the histories
+    /// of the pages that may rank before the led page.
     pub(super) fn leader(&self, of: &Looked<'_>, crowds: &mut Crowds) -> Result<Option<String>> {
         let head = &of.changing.head;
         if !self.scorer.minds_leaders(of.rule) || head.in_force_seen().is_none() {
@@ -56,7 +59,7 @@ impl Asked {
     }
 }
 
-/// Returns the page that leads a page with this head.
+/// Returns the page that leads a page with a given head.
 fn leader(
     snapshot: &Snapshot,
     lookup: &Lookup<'_>,
@@ -65,26 +68,27 @@ fn leader(
 ) -> Result<Option<String>> {
     let epochs = &snapshot.view.epochs;
     let mut contents = head.in_force();
-    // Fingerprints of ended epochs are not compared any more.
+    // Fingerprints of ended epochs are no longer compared.
     contents.retain(|content| known(epochs, content.epoch).is_some_and(|info| !info.ended));
     let mut near = Vec::new();
     for place in 0..SEARCHES_MAX {
         let Some((content, unless)) = searched(epochs, &mut contents, place) else { break };
         let fingerprint = content.compared().or_bug("a content is sought by its fingerprint")?;
         let of = (content.epoch, fingerprint);
-        // A page after the representatives of its fingerprint is led by their leader: no search is
-        // needed.
+        // A page after the representatives of its fingerprint is led by the representatives'
+        // leader, so no search is needed.
         if unless.is_none()
             && let Some(crowd) = crowds.0.get(&of).filter(|crowd| crowd.is_before(lookup))
         {
             return Ok(Some(crowd.leader.clone()));
         }
         let found = search(snapshot, lookup.url, of, unless)?;
-        // One page more than are compared, all with exactly this fingerprint.
+        // The search found one page more than are compared, and all found pages have exactly this
+        // fingerprint.
         let last = found.get(NEAREST).filter(|last| last.distance == 0);
         let last = last.map(|last| (surt::key_of(&last.url), last.url.clone()));
-        // If this page comes before the last of them, it is one of the
-        // representatives and is compared below.
+        // If the page comes before the last representative, it is a representative itself and is
+        // compared below.
         if let Some(last) = last.filter(|last| is_before(last, lookup)) {
             let leader = first_of(snapshot, found, None)?.or_bug("one of several comes first")?;
             if unless.is_none() {
@@ -98,7 +102,7 @@ fn leader(
     first_of(snapshot, near, Some((lookup, head)))
 }
 
-/// Returns the pages near a fingerprint, one more than are compared.
+/// Returns the pages near a fingerprint: one more than the number of pages that are compared.
 fn search(
     snapshot: &Snapshot,
     url: &str,
@@ -116,22 +120,24 @@ fn search(
         exclude: Some(url),
         classes: None,
         unless,
-        // With a digest, pages with the same content would be listed
-        // apart. Here they count as near pages.
+        // With a digest, pages with the same content would be listed separately. Here they count as
+        // near pages.
         digest: None,
         bounds: Some(bounds_of_search(limit, FINGERPRINTS)),
     };
     Ok(pages_near(snapshot, wanted)?.near)
 }
 
-/// Returns the first of some pages; `None` if `own` is given and comes before them.
+/// Returns the page that ranks first among some pages; `None` if `own` is given and ranks before
+/// them.
 fn first_of(
     snapshot: &Snapshot,
     near: Vec<Near>,
     own: Option<(&Lookup<'_>, &Head)>,
 ) -> Result<Option<String>> {
     let Snapshot { view, sequence, .. } = snapshot;
-    // The page had its content by then, so a page that was first visited later cannot lead it.
+    // At this time the page already had its content, so a page that was first visited later cannot
+    // lead it.
     let latest = own.map_or(Some(Time(i64::MAX)), |(_, head)| head.in_force_seen());
     let mut others = Vec::with_capacity(near.len());
     for Near { url, .. } in near {
@@ -143,17 +149,17 @@ fn first_of(
             others.push(((head.first, surt::key_of(&url), url), head));
         }
     }
-    // A first visit is a lower bound of `since`. In this order the loop can stop early, and `since`,
-    // which may read a history, is computed for few pages.
+    // The time of a page's first visit is a lower bound of `since`. In this order the loop can stop
+    // early. `since` may read a history, and is computed for few pages.
     sort_few_by(&mut others, |(a, _), (b, _)| a.cmp(b));
     let mut first: Option<Place> = None;
-    // Without other pages the answer is none, and the page's own history is not read.
+    // Without other pages the result is `None`, and the page's own history is not read.
     if let Some((lookup, head)) = own.filter(|_| !others.is_empty()) {
         let since = since(snapshot, lookup, head)?;
         first = Some((since, lookup.key().to_vec(), lookup.url.to_owned()));
     }
     for (earliest, head) in others {
-        // All later pages have a later lower bound.
+        // All remaining pages have a later lower bound.
         if first.as_ref().is_some_and(|first| *first <= earliest) {
             break;
         }
@@ -169,7 +175,7 @@ fn first_of(
     Ok(first.map(|(.., url)| url).filter(is_other))
 }
 
-/// Returns when a page with this head was first seen with its current content.
+/// Returns the time when a page was first seen with its current content.
 fn since(snapshot: &Snapshot, lookup: &Lookup<'_>, head: &Head) -> Result<Time> {
     first_seen::since(head, &|| snapshot.view.entries(lookup, snapshot.sequence))
 }
@@ -179,8 +185,8 @@ fn is_before((key, url): &(Vec<u8>, String), lookup: &Lookup<'_>) -> bool {
 }
 
 impl Representatives {
-    /// Whether all representatives come before the page, so that the fingerprint alone decides its
-    /// leader.
+    /// Whether all representatives come before the page, so that the fingerprint alone decides the
+    /// page's leader.
     fn is_before(&self, lookup: &Lookup<'_>) -> bool {
         is_before(&self.last, lookup)
     }
@@ -188,7 +194,7 @@ impl Representatives {
 
 impl Crowds {
     fn note(&mut self, of: (Epoch, u64), crowd: Representatives) {
-        // A bounded cache: a dropped entry costs another search and changes no answer.
+        // The cache is bounded: a dropped entry costs another search and changes no result.
         if self.0.len() >= CROWDS {
             self.0.clear();
         }

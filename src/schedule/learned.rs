@@ -1,4 +1,4 @@
-//! Priors for how pages change, estimated from all pages of a store.
+//! Priors for the change rates of pages, estimated from all pages of a store.
 
 use std::any::Any;
 use std::fmt;
@@ -14,48 +14,53 @@ use crate::error::Result;
 use crate::recrawl::{Class, Code, Evidence, Fit, Hosts, Priors};
 use crate::threads;
 
-/// Stores with more pages than this, as a power of two, are sampled down to about as many.
+/// The number of pages, as a power of two, above which a store is sampled. The sample has about
+/// this number of pages.
 const SAMPLE_LOG2: u32 = 19;
 
 /// The number of host slots from which the spread between hosts is learned.
 const SLOTS_LEARNED: usize = 2048;
 
-/// In a slot with fewer compared pages than this, the prior of each page excludes its own evidence.
+/// In a slot with fewer compared pages than this number, the prior of each page excludes the page's
+/// own evidence.
 const FEW_PAGES: usize = 16;
 
 /// The number of host slots.
 const SLOTS: usize = 1 << 16;
 
-/// The number of slots in a work item of a thread.
+/// The number of slots in a thread's work item.
 const TOGETHER: usize = 256;
 
 /// The number of hash ranges that threads share.
 const PARTS: usize = 16;
 
-/// The number of codes whose evidence a thread caches, as a power of two: 2 MiB.
+/// The maximum number of codes whose evidence a thread caches, as a power of two: 2 MiB.
 const EVIDENCES_LOG2: u32 = 12;
 
-/// Priors for how often pages change, one for each host; from [`Learned::of`].
+/// Priors for the change rates of pages, one prior for each host; from [`Learned::of`].
 ///
-/// Takes some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares it.
+/// Takes some 400 KB, and up to 8 bytes for each page of hosts with few pages. A clone shares the
+/// memory.
 #[derive(Clone)]
 pub struct Learned(Arc<Inner>);
 
 struct Inner {
     seed: u64,
-    /// The hash up to which pages were sampled.
+    /// The greatest hash of the sampled pages.
     last: u64,
     /// The number of sampled pages with comparisons.
     pages: usize,
-    /// For each host slot, the prior of a page that is not in `among_few`.
+    /// For each host slot, the prior of the pages that are not in `among_few`.
     slots: Vec<Class>,
-    /// Where the entries of each slot begin in `among_few`; the last element is the end.
+    /// The index in `among_few` at which the entries of each slot begin. The last element is the
+    /// end.
     starts: Vec<u32>,
-    /// For pages of slots with few pages, by slot and code: the prior from the other pages.
+    /// Entries of pages in slots with few pages, sorted by slot and code. An entry is a code and
+    /// the prior from the other pages.
     among_few: Vec<(Code, Class)>,
 }
 
-/// A slot and the code of a page's comparisons, sortable in that order.
+/// A slot and the code of a page's comparisons. Sorts by slot, then by code.
 type SlotCode = u64;
 
 fn slot_code(slot: u16, code: Code) -> SlotCode {
@@ -73,7 +78,7 @@ impl fmt::Debug for Learned {
     }
 }
 
-/// Whether both have the same prior for every page.
+/// Compares whether both have the same prior for every page.
 impl PartialEq for Learned {
     fn eq(&self, other: &Learned) -> bool {
         let of = |learned: &Learned| {
@@ -91,8 +96,8 @@ impl Learned {
     /// Estimates a change-rate prior for each host from all pages. The result is a function of the
     /// pages, not of the order of visits or of the storage layout.
     ///
-    /// Two hosts share a prior if 16 bits of their hashes agree: 1 in 65,536 pairs. Hashes differ
-    /// between stores, also for the same pages.
+    /// Two hosts share a prior if 16 bits of their hashes agree, which is the case for 1 in 65,536
+    /// pairs. Hashes differ between stores, even for the same pages.
     ///
     /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Takes
     /// some 50 ms and 30 MB for a million pages. The next call on this snapshot or a clone returns
@@ -100,7 +105,7 @@ impl Learned {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the function reads damaged data.
     pub fn of(snapshot: &Snapshot) -> Result<Learned> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -108,7 +113,7 @@ impl Learned {
         })
     }
 
-    /// Returns the priors of a snapshot, computed once for the snapshot and its clones.
+    /// Returns the priors of a snapshot, which are computed once for the snapshot and its clones.
     pub(super) fn kept(snapshot: &Snapshot) -> Result<Learned> {
         let kept: &dyn Any = &**snapshot.kept(|| Ok(Box::new(Learned::new(snapshot)?)))?;
         let learned = kept.downcast_ref::<Learned>();
@@ -119,15 +124,15 @@ impl Learned {
         let (last, _) = sample(snapshot)?;
         let sources = sources(snapshot, None)?;
         let compared = compared(&sources, last)?;
-        // Sorted by slot and then by code, so the pages of a slot are contiguous.
+        // The pages are sorted by slot and then by code, so the pages of a slot are contiguous.
         let of_slots: Vec<&[SlotCode]> = compared.chunk_by(|a, b| a >> 32 == b >> 32).collect();
         let priors = Priors::default();
-        // Slots are bits of a hash, so the first of them are a random sample of hosts.
+        // A slot is some bits of a hash, so the first slots are a random sample of hosts.
         let (some, threads) = (of_slots.iter().take(SLOTS_LEARNED), parallel());
         let own = || Evidences::new(&priors);
         let fits = threads::share(some, threads, own, |evidences, pages| evidences.fit(pages));
         let hosts = Hosts::new(&fits.into_iter().collect::<Result<Vec<Fit>, Bug>>()?);
-        // Each thread keeps the evidence of codes, which serves all slots that it takes.
+        // Each thread caches the evidence of codes, which serves all slots of the thread.
         let many = of_slots.chunks(TOGETHER);
         let learned = threads::share(many, threads, own, |evidences, slots: &[&[SlotCode]]| {
             let of_slot = |pages: &&[SlotCode]| OfSlot::new(pages, &hosts, evidences);
@@ -139,7 +144,7 @@ impl Learned {
         for of_slot in learned.into_iter().collect::<Result<Vec<_>, Bug>>()?.into_iter().flatten() {
             let OfSlot { slot, class, among_few: mut some } = of_slot;
             *slots.get_mut(usize::from(slot)).or_bug("there is one for each slot")? = class;
-            // Slots without pages get the same start as this one, so their range is empty.
+            // Slots without pages have the same start as the current slot, so their range is empty.
             starts.resize(usize::from(slot) + 1, number_of(&among_few)?);
             among_few.append(&mut some);
         }
@@ -148,23 +153,23 @@ impl Learned {
         Ok(Learned(Arc::new(Inner { seed, last, pages, slots, starts, among_few })))
     }
 
-    /// Returns the number of pages with comparisons that the priors were learned from: all of them,
-    /// or those in a sample of a million pages.
+    /// Returns the number of pages with comparisons that the priors were learned from: all such
+    /// pages, or the pages of a sample of a million.
     pub fn pages(&self) -> usize {
         self.0.pages
     }
 
-    /// Whether the priors are of the store with this seed.
+    /// Whether the priors belong to the store with seed `seed`.
     pub(super) fn is_for(&self, seed: u64) -> bool {
         self.0.seed == seed
     }
 
-    /// Returns the prior of a page, without its own evidence where that matters.
+    /// Returns the prior of a page, in a small slot without the page's own evidence.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is one for each number of 16 bits")]
     pub(super) fn class(&self, hash: u64, slot: u16, code: Code) -> Class {
         let (learned, slot) = (&*self.0, usize::from(slot));
-        // Only compared pages of the sample are part of their own prior.
+        // Only compared pages of the sample contribute to their own prior.
         if hash <= learned.last && code != Code::default() {
             let [from, upto] = [learned.starts[slot], learned.starts[slot + 1]];
             let among_few = &learned.among_few[from as usize..upto as usize];
@@ -181,14 +186,16 @@ fn number_of(among_few: &[(Code, Class)]) -> Result<u32, Bug> {
     u32::try_from(among_few.len()).ok().or_bug("a sample is of a million pages")
 }
 
-/// Returns the hash up to which pages are sampled, and how many pages each of them represents.
+/// Returns the greatest hash of the sampled pages, and the number of pages that each sampled page
+/// represents.
 pub(super) fn sample(snapshot: &Snapshot) -> Result<(u64, f64)> {
     Ok(sample_of(Totals::of(snapshot)?.pages, SAMPLE_LOG2))
 }
 
-/// Returns the hash and the factor for a sample of less than twice `2^log2` pages.
+/// Returns the greatest hash and the factor for a sample of less than twice `2^log2` pages.
 pub(super) fn sample_of(pages: u64, log2: u32) -> (u64, f64) {
-    // A sample by hash is a function of the pages. A power of two makes the range a shift.
+    // A sample by hash is a function of the pages. With a power of two, the range of hashes is
+    // computed by a shift.
     let shift = pages.checked_ilog2().unwrap_or(0).saturating_sub(log2);
     (u64::MAX >> shift, (1_u64 << shift) as f64)
 }
@@ -197,7 +204,7 @@ fn parallel() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns slots and codes of the compared pages with hashes up to `last`, sorted.
+/// Returns the slots and codes of the compared pages with hashes up to `last`, sorted.
 fn compared(sources: &[Source], last: u64) -> Result<Vec<SlotCode>> {
     let of_part = |(): &mut (), part: usize| {
         let mut compared = Vec::new();
@@ -238,7 +245,7 @@ impl<'p> Evidences<'p> {
     /// Fits the pages of a slot.
     fn fit(&mut self, pages: &[SlotCode]) -> Result<Fit, Bug> {
         let mut fit = Fit::default();
-        // Equal codes have equal evidence, so it is added once, with a count.
+        // Equal codes have equal evidence, which is added once with a count.
         for alike in pages.chunk_by(|a, b| a == b) {
             let page = alike.first().or_bug("a chunk is of some page")?;
             let count = u32::try_from(alike.len()).ok().or_bug("a sample is of a million pages")?;
@@ -268,8 +275,8 @@ impl OfSlot {
         let mut among_few = Vec::new();
         for of_code in pages.chunk_by(|a, b| a == b).take_while(|_| few) {
             let page = of_code.first().or_bug("a chunk is of some page")?;
-            // A page's own visits are in its likelihood. In a small slot
-            // they would count again in the prior.
+            // The likelihood includes a page's own visits. In a small slot the visits would count
+            // again in the prior.
             let others = fit.without(evidences.of(*page)?);
             among_few.push((code_of(*page)?, hosts.class(&others)));
         }

@@ -19,16 +19,18 @@ impl Store {
     /// with no value.
     ///
     /// A lease ends when the page is [observed](Store::observe) in any way or
-    /// [released](Store::release), or when the `now` of a later call is past its end. Several
-    /// threads may call this: the calls run one after another, and each gets different pages.
-    /// Leased pages count towards the [`per_host`](Due::per_host) limit.
+    /// [released](Store::release), or when the `now` of a later call is after the end of the lease.
+    /// Several threads may lease pages at the same time: the calls run one after another, and lease
+    /// different pages. Leased pages count towards the [`per_host`](Due::per_host) limit.
     ///
-    /// Leases are in memory only. After a crash or a reopen no page is leased: a page may then be
-    /// visited twice, but none is lost. At most [`Options::leases_max`](crate::Options::leases_max)
-    /// pages are leased at a time; beyond that the result is empty.
+    /// Leases are in memory only. After a crash or a reopen no page is leased, so a page may be
+    /// visited twice, but no page is lost. At most
+    /// [`Options::leases_max`](crate::Options::leases_max) pages are leased at a time; at the limit
+    /// the result is empty.
     ///
     /// Costs as much as [`Snapshot::due`] with a budget enlarged by the number of leased pages.
-    /// Priors are learned again when the number of operations since reaches an eighth of the pages.
+    /// Priors are learned again when the number of operations since the last learning reaches an
+    /// eighth of the number of pages.
     ///
     /// ```
     /// use std::time::Duration;
@@ -59,14 +61,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Io`] if the data it reads is damaged or unreadable; then no
-    /// page is leased. [`Error::Poisoned`], [`Error::Forked`].
+    /// [`Error::Corrupt`] or [`Error::Io`] if the call reads damaged or unreadable data; in this
+    /// case no page is leased. [`Error::Poisoned`], [`Error::Forked`].
     pub fn lease_due(&self, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
         self.change(|db| lease_best(db, due, lease))
     }
 
-    /// Ends the lease of a page that was not visited, so that it can be leased again. Returns
-    /// whether it was leased.
+    /// Ends the lease of a page that was not visited, so that the page can be leased again. Returns
+    /// whether the page was leased.
     ///
     /// # Errors
     ///
@@ -76,18 +78,19 @@ impl Store {
     }
 }
 
-/// The priors, and the operation after which they were learned.
+/// The priors, and the last operation before the priors were learned.
 struct AsOf {
     learned: Learned,
     sequence: u64,
     pages: u64,
 }
 
-/// The priors are learned again after `pages / LEARN_PART` operations, but not before `LEARN_MIN`.
+/// The divisor of the number of pages for learning again: priors are learned again after
+/// `pages / LEARN_PART` operations, but not before `LEARN_MIN` operations.
 const LEARN_PART: u64 = 8;
 const LEARN_MIN: u64 = 256;
 
-/// Returns the priors of a snapshot, or those of a recent snapshot.
+/// Returns the priors of a snapshot, or the priors of a recent snapshot.
 fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learned> {
     let passed = |of: &AsOf| snapshot.sequence().saturating_sub(of.sequence);
     // Learning reads all rows. The priors change little over few operations.
@@ -106,16 +109,18 @@ fn learned(session: &mut LeaseSession<'_>, snapshot: &Snapshot) -> Result<Learne
 /// Leases the best pages that are not leased yet.
 pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Decision>> {
     db.core.lifecycle.check()?;
-    // Holds a lock until it is dropped: one thread chooses at a time, so no two lease one page.
+    // The session holds a lock until it is dropped. Only one thread at a time selects pages, so no
+    // page is leased twice.
     let mut session = db.leases.take(due.now);
     let out = db.leases.len();
     let room = db.core.options.leases_max.saturating_sub(out);
     let wanted = due.budget.min(room);
-    // Leased pages are still due in the snapshot, so as many more pages are asked for.
+    // Leased pages are still due in the snapshot, so the budget is enlarged by their number.
     let mut asked = due.clone().budget(wanted.saturating_add(out));
     let mut pages = Vec::new();
-    // After `take`, from when on the session notes each lease that ends. A lease that ends later
-    // may belong to a visit that this snapshot does not show, so its page must not be leased again.
+    // The snapshot must come after `take`, because the session records each lease that ends after
+    // `take`. A lease that ends later may end with a visit that the snapshot does not contain, so
+    // its page must not be leased again.
     let snapshot = db.core.live.snapshot();
     snapshot.view.check()?;
     if asked.learned.is_none() {
@@ -123,7 +128,7 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
     }
     for page in snapshot.due(&asked) {
         let page = page?;
-        // 0 is the value of pages that were visited just now, or that failed and are left alone.
+        // The value is 0 for pages that were visited just now, and for failing pages that wait.
         if pages.len() == wanted || page.value <= 0.0 {
             break;
         }
@@ -132,7 +137,7 @@ pub(crate) fn lease_best(db: &Db, due: &Due, lease: Interval) -> Result<Vec<Deci
         }
     }
     let until = Time(due.now.0.saturating_add_unsigned(lease.seconds().saturating_mul(1000)));
-    // Only after all pages were read: after an error no page stays leased.
+    // Leases start only after all pages were read, so after an error no page stays leased.
     pages.iter().for_each(|page| session.lease(&page.page.url, until));
     Ok(pages)
 }

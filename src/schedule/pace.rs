@@ -13,16 +13,16 @@ use crate::threads;
 use crate::time::Time;
 
 impl Due {
-    /// Returns the recent number of visits a day. It counts the visits in the 28 days up to the
-    /// latest visit. The divisor is 28, or the number of days since the first visit if that is
-    /// fewer, and at least 1. Use it for a [plan](crate::due::Plan::of) if you know no better
-    /// number. The prefix of `due` applies; visits after its time count as visits at that time.
-    /// Without pages the result is 0.
+    /// Returns the recent number of visits a day. The function counts the visits in the 28 days up
+    /// to the latest visit. The divisor is 28, or the number of days since the first visit if this
+    /// number is less, and at least 1. The pace is a default for a [plan](crate::due::Plan::of) if
+    /// you have no better number. The prefix of `due` applies; visits after the time of `due` count
+    /// as visits at that time. Without pages the result is 0.
     ///
-    /// Exact up to 65,536 pages; under a prefix, a page counts once for each segment that has it.
-    /// Larger stores are sampled by hash, and the histories of at most 131,072 pages are read, at
-    /// some microseconds each. This also reads the data of [`Learned::of`](crate::due::Learned::of)
-    /// twice.
+    /// Exact up to 65,536 pages; under a prefix, a page counts once for each segment that has the
+    /// page. Larger stores are sampled by hash, and the histories of at most 131,072 pages are
+    /// read, at some microseconds each. The call also reads the data of
+    /// [`Learned::of`](crate::due::Learned::of) twice.
     ///
     /// ```
     /// # fn main() -> simkeep::Result<()> {
@@ -43,7 +43,7 @@ impl Due {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn pace(&self, snapshot: &Snapshot) -> Result<f64> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -55,7 +55,8 @@ impl Due {
 /// The number of hash ranges that threads share.
 const PARTS: usize = 16;
 
-/// Fewer than twice this many histories are read: of all pages, or of a sample.
+/// The number of histories to read, as a power of two. Fewer than twice this number are read, of
+/// all pages or of a sample.
 const PAGES_LOG2: u32 = 16;
 
 /// The length of the window in days.
@@ -63,8 +64,8 @@ const DAYS: i64 = 28;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Returns the visits a day in the 28 days up to the latest visit, or in fewer days, at least one,
-/// if all visits are younger.
+/// Returns the visits a day in the 28 days up to the latest visit. If all visits are younger than
+/// 28 days, the window is shorter, but at least one day.
 fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
     pace_of(snapshot, due, PAGES_LOG2)
 }
@@ -72,8 +73,8 @@ fn pace(snapshot: &Snapshot, due: &Due) -> Result<f64> {
 /// Returns the pace from the histories of fewer than twice 2^`pages_log2` pages.
 fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let sources = sources(snapshot, due.under.as_ref())?;
-    // Under a prefix, pages that several segments have count several
-    // times. That only makes the sample smaller.
+    // Under a prefix, a page in several segments counts several times, which only makes the sample
+    // smaller.
     let pages = match due.under {
         Some(_) => sources.iter().map(Source::pages).sum(),
         None => Totals::of(snapshot)?.pages,
@@ -90,19 +91,20 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     let latest_ms = i64::try_from(latest).unwrap_or(i64::MAX).saturating_mul(1000);
     let upto = Time(due.now.0.saturating_sub(latest_ms));
     let from = Time(upto.0.saturating_sub(DAYS * DAY_MS));
-    // Rows have whole seconds. A page at the border is read, and
-    // its visits are counted by milliseconds.
+    // Rows have times in whole seconds. A page at the border is read, and its visits are counted by
+    // milliseconds.
     let row_from = latest.saturating_add(DAYS.unsigned_abs() * 86_400);
     let visits = fold(&sources, last, |(count, first): &mut (u64, Option<Time>), found| {
         if found.row.seconds_since(now) > row_from {
-            // The page was visited before the 28 days only. So the
-            // store is older, and all 28 days count.
+            // The page was visited only before the 28 days. So the store is older than 28 days, and
+            // all 28 days count.
             *first = Some(from);
             return Ok(());
         }
         let url = source_of(&sources, found.component)?.url(found.page)?;
         let lookup = Lookup::of(&url, found.hash);
-        // A row has the last visit only. The history has how many there were.
+        // A row contains only the time of the last visit. The history contains the number of
+        // visits.
         let (more, earliest) = snapshot.view.visits_since(&lookup, snapshot.sequence, from)?;
         *count += more;
         *first = earliest.into_iter().chain(*first).min();
@@ -110,7 +112,7 @@ fn pace_of(snapshot: &Snapshot, due: &Due, pages_log2: u32) -> Result<f64> {
     })?;
     let count: u64 = visits.iter().map(|(count, _)| count).sum();
     let first = visits.iter().filter_map(|(_, first)| *first).min().unwrap_or(upto);
-    // A crawl that has just begun would otherwise divide by almost nothing.
+    // Without the minimum of a day, a crawl that has just begun would divide by almost nothing.
     let days = (upto.0.saturating_sub(first.0) as f64 / DAY_MS as f64).clamp(1.0, DAYS as f64);
     Ok(count as f64 * of_one / days)
 }
@@ -142,7 +144,7 @@ mod tests {
     #[test]
     fn sample_of_pages_estimates_the_pace() {
         let store = Store::create(Arc::new(SimDisk::new()), Options::default()).unwrap();
-        // A visit a day of each page.
+        // One visit a day to each page.
         let urls: Vec<String> = (0..1000).map(|page| format!("http://{page}.example/")).collect();
         let visits = (0..28)
             .flat_map(|day| urls.iter().map(move |url| Observation::gone(url, Time(day * DAY_MS))));

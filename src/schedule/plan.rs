@@ -1,4 +1,4 @@
-//! Plans: how to spend a number of visits a day, and when each page is due.
+//! Plans, which spend a number of visits a day, and the due time of each page in a plan.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ use crate::url::check_url;
 /// The number of hash ranges that threads share.
 const PARTS: usize = 16;
 
-/// How to spend a number of visits a day in the long run: the value threshold for a visit, and the
-/// resulting freshness. From [`Plan::of`].
+/// A plan to spend a number of visits a day in the long run: the value threshold for a visit, and
+/// the resulting freshness. From [`Plan::of`].
 ///
-/// A plan reflects what is known when it is made. Make a new one after many visits, for example
-/// daily.
+/// A plan reflects the state of the store when the plan is made. Make a new plan after many visits,
+/// for example daily.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) due: Due,
@@ -45,7 +45,7 @@ struct Outlook {
 }
 
 impl Due {
-    /// Adds due times by a plan to decisions, and uses its priors.
+    /// Adds due times by a plan to decisions, and uses the priors of the plan.
     #[must_use]
     pub fn plan(self, plan: &Plan) -> Due {
         let (learned, threshold) = (plan.due.learned.clone(), plan.due.threshold);
@@ -54,15 +54,15 @@ impl Due {
 }
 
 impl Plan {
-    /// Computes how to spend `per_day` visits a day in the long run: the value threshold for a
-    /// visit, and the freshness that results. The policy, prefix and rules of `due` apply; its
-    /// budget, hints and limits for hosts do not. A plan does not know which pages are near others.
+    /// Computes a plan that spends `per_day` visits a day in the long run: the value threshold for
+    /// a visit, and the resulting freshness. The policy, prefix and rules of `due` apply. The
+    /// budget, hints and limits for hosts of `due` do not apply. A plan does not search near pages.
     /// A [led](field@crate::due::Decision::near) page has its full weight in a plan, so with many
     /// led pages fewer visits are spent than planned.
     ///
     /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Policies
-    /// that use the order of comparisons read each of these pages. Takes up to a second, and 100 MB
-    /// for a million pages that are all different.
+    /// that use the order of comparisons also read each of these pages. Takes up to a second, and
+    /// 100 MB for a million pages that are all different.
     ///
     /// ```
     /// use simkeep::due::Plan;
@@ -93,7 +93,7 @@ impl Plan {
     /// # Errors
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if `per_day` is not positive and
-    /// finite; [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// finite; [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn of(snapshot: &Snapshot, due: &Due, per_day: f64) -> Result<Plan> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -115,20 +115,20 @@ impl Plan {
         Ok(Plan { due, seed: snapshot.view.seed, per_day, outlook })
     }
 
-    /// Returns the visits a day that the plan was made for.
+    /// Returns the visits a day for which the plan was made.
     pub fn per_day(&self) -> f64 {
         self.per_day
     }
 
-    /// Returns the [value](Decision::value) at which a page is due. It is infinite if the visits do
-    /// not suffice for the latest allowed dates of all pages.
+    /// Returns the [value](Decision::value) at which a page is due. The threshold is infinite if
+    /// the visits do not suffice for the latest allowed dates of all pages.
     pub fn threshold(&self) -> f64 {
         self.outlook.threshold
     }
 
-    /// Returns the visits a day that result from the threshold. They exceed
-    /// [`per_day`](Plan::per_day) if a rule or the largest interval forces more visits. They fall
-    /// short of it if no page may be visited more often.
+    /// Returns the visits a day that result from the threshold. The number exceeds
+    /// [`per_day`](Plan::per_day) if a rule or the largest interval forces more visits. The number
+    /// is below `per_day` if no page may be visited more often.
     pub fn visits_per_day(&self) -> f64 {
         self.outlook.visits
     }
@@ -139,7 +139,7 @@ impl Plan {
         self.outlook.fresh
     }
 
-    /// Returns the number of pages; above a million it is estimated from a sample.
+    /// Returns the number of pages, which is estimated from a sample above a million pages.
     pub fn pages(&self) -> f64 {
         self.outlook.pages
     }
@@ -161,15 +161,15 @@ impl Plan {
         Asked::of_new(&self.due, url, self.seed)
     }
 
-    /// Returns the decision about a page by this plan: the value of a visit, when it is due, and
-    /// why. `None` for an unknown page. It equals what [`due`](Snapshot::due) returns for the page
-    /// with this plan. Costs one record in the newest segment that knows the page, and a search for
-    /// its leader.
+    /// Returns the decision about a page by this plan: the value of a visit, the due time, and the
+    /// reason. `None` for an unknown page. The decision equals the decision that
+    /// [`due`](Snapshot::due) returns for the page with this plan. Costs one record in the newest
+    /// segment with the page, and a search for the page's leader.
     ///
     /// # Errors
     ///
     /// [`Error::Url`](crate::Error::Url) if the URL is invalid;
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn decide(&self, snapshot: &Snapshot, url: &str) -> Result<Option<Decision>> {
         snapshot.poison_on_bug(|| {
             check_url(url)?;
@@ -196,13 +196,13 @@ impl fmt::Display for Plan {
 }
 
 impl Outlook {
-    /// Finds the threshold that spends `per_day` visits a day, and its results.
+    /// Finds the threshold that spends `per_day` visits a day, and the results of the threshold.
     fn of(asked: &Asked, per_day: f64) -> Result<Outlook> {
         let (kinds, of_one) = kinds(asked)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let visits = |tried: &_| kinds.visits(asked, tried, threads);
-        // The sample gets its part of the visits. Without a threshold, maxima alone take more
-        // visits than there are, so each page is visited as rarely as it may be.
+        // The sample gets its share of the visits. If there is no threshold, the maximum intervals
+        // alone take more visits than `per_day`, so each page is visited as rarely as allowed.
         let threshold = spend(per_day / of_one, visits).unwrap_or(f64::INFINITY);
         let [pages, visits, fresh, rare] = kinds.outlook(asked, threshold).map(|sum| sum * of_one);
         let fresh = if pages > 0.0 { fresh / pages } else { 1.0 };
@@ -210,7 +210,8 @@ impl Outlook {
     }
 }
 
-/// Returns the kinds of all pages or of a sample, and how many pages each represents.
+/// Returns the kinds of all pages or of a sample, and the number of pages that each of these pages
+/// represents.
 fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
     let Asked { snapshot, due, scorer } = asked;
     let (last, of_one) = sample(snapshot)?;
@@ -245,19 +246,19 @@ fn kinds(asked: &Asked) -> Result<(PageKinds, f64)> {
 /// The number of kinds in a work item of a thread.
 const TOGETHER: usize = 4096;
 
-/// A page with at least this interval is visited rarely.
+/// The minimum interval of a rarely visited page.
 const RARE_SECONDS: u64 = 360 * 86_400;
 
 /// The properties of a page that determine its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     of: Of,
-    // Kinds are compared and sorted, which floats are not. Bits of positive floats are in their
-    // order.
-    /// The bits of the weight, which is positive.
+    // Kinds are compared and sorted, but floats have no total order. The bits of positive floats
+    // have the order of the floats.
+    /// The bits of the weight. The weight is positive.
     weight: u64,
     rule: RuleNumber,
-    /// The bits of its policy's interval in days, if the policy has one.
+    /// The bits of the policy's interval in days, if the policy has an interval.
     days: Option<u64>,
 }
 
@@ -280,12 +281,13 @@ impl Kind {
         let days = self.days.map(f64::from_bits);
         let own = match curve {
             Some(curve) => curve.reach(threshold / f64::from_bits(self.weight)),
-            // Without an index the score is the time in intervals of the policy,
-            // or in days. So the threshold is a factor.
+            // Without an index the score is the time since the last visit, in intervals of the
+            // policy or in days. So the threshold is a factor of the interval.
             None => Some(interval(threshold * days.unwrap_or(1.0)).seconds()),
         };
         let of_rule = days.filter(|_| rule.policy.is_some()).map(|days| interval(days).seconds());
-        // A maximum of the rule and the date of its policy only shorten the largest interval.
+        // The maximum of the rule and the interval of the rule's policy can only shorten the
+        // largest interval.
         let longest = rule.max.map_or(asked.due.largest(), |max| max.min(asked.due.largest()));
         let longest = longest.seconds().min(of_rule.unwrap_or(u64::MAX));
         bounded(own, rule.min, longest)
@@ -299,8 +301,8 @@ impl PageKinds {
         PageKinds(kinds.filter_map(|kind| Some((*kind.first()?, kind.len() as u64))).collect())
     }
 
-    /// Sums `add` over all kinds, called once for each belief. The result does not depend on the
-    /// number of threads.
+    /// Sums `add` over all kinds. `add` is called once for each belief. The result does not depend
+    /// on the number of threads.
     fn sum<const N: usize>(
         &self,
         threads: usize,
@@ -309,11 +311,11 @@ impl PageKinds {
         let of_part = |scores: &mut ScoreCache, kinds: &[(Kind, u64)]| {
             let mut sums = [0.0; N];
             for alike in kinds.chunk_by(|(a, _), (b, _)| a.of == b.of) {
-                // `of` is the first field of a kind, so kinds with one belief are contiguous.
+                // `of` is the first field of a kind, so kinds with the same belief are contiguous.
                 let Some((Kind { of, .. }, _)) = alike.first() else { continue };
                 let belief = &scores.belief(*of);
-                // Computed once for a belief. Each threshold and each weight then costs a
-                // bisection.
+                // The curve is computed once for each belief. After that, each pair of a threshold
+                // and a weight costs a bisection.
                 let curve = of.index.map(|index| Worths::of(index).curve(belief));
                 add(&mut sums, belief, curve.as_ref(), alike);
             }
@@ -321,8 +323,8 @@ impl PageKinds {
         };
         let own = || ScoreCache::of(TOGETHER as u64);
         let parts = threads::share(self.0.chunks(TOGETHER), threads, own, of_part);
-        // Parts have fixed sizes and are added in order: float sums depend on the order of
-        // additions.
+        // The parts have fixed sizes and are added in order, because float sums depend on the order
+        // of additions.
         parts.iter().fold([0.0; N], |mut all, part| {
             all.iter_mut().zip(part).for_each(|(sum, of_part)| *sum += of_part);
             all
@@ -346,8 +348,8 @@ impl PageKinds {
         })
     }
 
-    /// Returns, for a threshold: pages, visits a day, fresh pages at a time, and rarely visited
-    /// pages.
+    /// Returns four numbers for a threshold: pages, visits a day, fresh pages at a time, and rarely
+    /// visited pages.
     pub(super) fn outlook(&self, asked: &Asked, threshold: f64) -> [f64; 4] {
         let freshness = Worths::freshness();
         self.sum(1, |[pages, visits, fresh, rare], belief, curve, alike| {

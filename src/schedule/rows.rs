@@ -1,11 +1,13 @@
-//! The rows of all components by ranges of hashes, and which row of a page is the newest.
+//! The rows of all components by ranges of hashes, and the decision which row of a page is the
+//! newest.
 
 use super::sources::Source;
 use crate::bug::OrBug;
 use crate::error::Result;
 use crate::segment::{Row, RowFlags, Rows};
 
-/// The approximate number of rows in a part: few enough to stay in the processor's cache.
+/// The approximate number of rows in a part. The number is small enough that the rows stay in the
+/// CPU cache.
 const PART_ROWS: u64 = 4096;
 
 /// A row of a page in one component.
@@ -13,7 +15,7 @@ const PART_ROWS: u64 = 4096;
 pub(super) struct ComponentRow {
     pub(super) hash: u64,
     pub(super) component: usize,
-    /// Its number in SURT order in the component.
+    /// The number of the page in SURT order in the component.
     pub(super) page: u32,
     pub(super) row: Row,
 }
@@ -28,22 +30,22 @@ pub(super) struct RowRange<'s> {
 
 /// Returns all rows with hashes from `first` to `last`, in parts.
 ///
-/// Reads hashes and rows sequentially, and no page.
+/// Reads hashes and rows sequentially. Reads no pages.
 pub(super) fn parts(
     sources: &[Source],
     first: u64,
     last: u64,
 ) -> impl Iterator<Item = Result<RowRange<'_>>> {
     let pages: u64 = sources.iter().map(Source::all_pages).sum();
-    // 128 bits: a full range has 2^64 hashes, and the products below are larger. Hashes are uniform, so
-    // the number of rows in a range is estimated and not counted.
+    // 128 bits, because a full range has 2^64 hashes, and the products below are larger. Hashes are
+    // uniform, so the number of rows in a range is estimated and not counted.
     let hashes = u128::from(last - first) + 1;
     let rows = (u128::from(pages) * hashes) >> 64;
     let parts = (rows / u128::from(PART_ROWS)).max(1);
     #[expect(clippy::cast_possible_truncation, reason = "less than there are hashes")]
     let from = move |part: u128| first + (hashes * part / parts) as u64;
     (0..parts).map(move |part| {
-        // The last part ends at `last`, so that no hash is lost in rounding.
+        // The last part ends at `last`, so that rounding loses no hash.
         let upto = if part + 1 == parts { last } else { from(part + 1) - 1 };
         let rows = sources.iter().map(|source| source.rows(from(part), upto));
         let rows = rows.collect::<Result<Vec<_>>>()?;
@@ -58,7 +60,7 @@ impl<'s> RowRange<'s> {
         self.rows.iter().enumerate()
     }
 
-    /// Whether this row is the newest of its page, so that it counts.
+    /// Whether a row is the newest row of its page, so that it counts.
     ///
     /// Reads URLs only if the hashes of rows cannot decide.
     #[inline]
@@ -71,7 +73,7 @@ impl<'s> RowRange<'s> {
         }
     }
 
-    /// Whether the row is known not to be the newest of its page; reads no URL.
+    /// Whether the row is known not to be the newest of its page. Reads no URL.
     #[inline]
     pub(super) fn is_superseded(&self, component: usize, hash: u64) -> bool {
         let newest = self.newest.as_ref();
@@ -84,7 +86,8 @@ impl<'s> RowRange<'s> {
         ComponentRow { hash, component, page, .. }: &ComponentRow,
     ) -> Result<bool> {
         let url = source_of(self.sources, *component)?.url(*page)?;
-        // Components are in order of age: only those after this one can have a newer row.
+        // Components are in order of age, so only the components after this one can have a newer
+        // row.
         for (rows, source) in self.rows.iter().zip(self.sources).skip(component + 1) {
             for other in rows.with(*hash).map(|at| rows.page(at)) {
                 if source.sees(other) && source.url(other)? == url {
@@ -96,7 +99,8 @@ impl<'s> RowRange<'s> {
     }
 }
 
-/// Calls `take` once for each page with a hash from `first` to `last`, with its newest row.
+/// Calls `take` once for each page with a hash from `first` to `last`, with the newest row of the
+/// page.
 pub(super) fn each_page(
     sources: &[Source],
     first: u64,
@@ -109,7 +113,7 @@ pub(super) fn each_page(
             for at in 0..rows.len() {
                 let (hash, page, row) = (rows.hash(at), rows.page(at), rows.row(at)?);
                 let found = ComponentRow { hash, component, page, row };
-                // A row that is not known is no page, but it may supersede older rows of one.
+                // An unknown row is no page, but it may supersede older rows of a page.
                 if row.known && source.sees(page) && part.is_newest(&found)? {
                     take(found)?;
                 }
@@ -119,10 +123,11 @@ pub(super) fn each_page(
     Ok(())
 }
 
-/// Returns the first and the last hash of part `part` of `parts` equal ranges up to `last`.
+/// Returns the first and the last hash of a range: part number `part` of `parts` equal ranges up to
+/// `last`.
 #[expect(clippy::cast_possible_truncation, reason = "a part of all hashes is one of 64 bits")]
 pub(super) fn part_of(last: u64, part: usize, parts: usize) -> (u64, u64) {
-    // There are 2^64 hashes if `last` is the greatest, which needs more than 64 bits.
+    // If `last` is the greatest hash, there are 2^64 hashes, a number that needs more than 64 bits.
     let all = u128::from(last) + 1;
     let from = |part: usize| all * part as u128 / parts as u128;
     (from(part) as u64, (from(part + 1) - 1) as u64)
@@ -133,12 +138,13 @@ pub(super) fn source_of(sources: &[Source], component: usize) -> Result<&Source>
     Ok(sources.get(component).or_bug("what is found is of one of the components")?)
 }
 
-/// An index of the rows of a part by hash, which decides most rows without reading URLs.
+/// An index of the rows of a part by hash, which decides for most rows without reading URLs.
 ///
-/// Each known page has at least one *first* row: its record holds all visits that the page had
-/// then. Forgotten rows of older components are left out, and a row of an unknown page may end any
-/// page. So if all rows of a hash are of known pages, exactly one is a first, and no component has
-/// two of them, then all are of one page.
+/// Each known page has at least one *first* row, whose record holds all visits that the page had
+/// when the record was written. Forgotten rows of older components are left out, and a row of an
+/// unknown page may end any page. So all rows of a hash belong to one page under three conditions:
+/// all rows belong to known pages, exactly one row is a first row, and no component has two rows of
+/// the hash.
 #[derive(Debug)]
 pub(super) struct Newest {
     /// An open-addressing table; slots with `rows == 0` are free.
@@ -149,21 +155,21 @@ pub(super) struct Newest {
 #[derive(Clone, Copy, Debug, Default)]
 struct OfHash {
     hash: u64,
-    /// The newest component with such a row.
+    /// The newest component with a row of the hash.
     component: u32,
-    /// The number of rows; saturates.
+    /// The number of rows. The number saturates.
     rows: u16,
     firsts: u8,
-    /// Whether a row is of an unknown page, or a component has two rows.
+    /// Whether a row belongs to an unknown page, or a component has two rows.
     is_doubtful: bool,
 }
 
 /// Whether a row is the newest of its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowStatus {
-    /// It is the newest.
+    /// The row is the newest.
     Newest,
-    /// A newer row of its page exists.
+    /// A newer row of the page exists.
     Superseded,
     /// Only the URLs can decide.
     Unclear,
@@ -171,18 +177,18 @@ pub(super) enum RowStatus {
 
 impl Newest {
     /// Indexes the rows of all components, the oldest first. `None` for a single component, since
-    /// all its rows are the newest.
+    /// all rows of a single component are the newest.
     pub(super) fn new(sources: &[Source], rows: &[Rows<'_>]) -> Option<Newest> {
         if sources.len() < 2 {
             return None;
         }
         let all: usize = rows.iter().map(Rows::len).sum();
-        // At most half full: probing ends at a free place, after few steps.
+        // The table is at most half full, so probing ends at a free slot after few steps.
         let places = (2 * all).next_power_of_two();
         let mut newest = Newest { hashes: vec![OfHash::default(); places] };
         for ((component, rows), source) in rows.iter().enumerate().zip(sources) {
-            // Rows of forgotten pages are left out. Counted, they would be
-            // second firsts, and URLs would have to decide.
+            // Rows of forgotten pages are left out. Otherwise they would count as second first
+            // rows, and URLs would have to decide.
             for at in (0..rows.len()).filter(|at| source.sees(rows.page(*at))) {
                 newest.add(component, rows.hash(at), rows.flags(at));
             }
@@ -196,8 +202,8 @@ impl Newest {
         let of = &mut self.hashes[place];
         #[expect(clippy::cast_possible_truncation, reason = "there are fewer components than 2^32")]
         let component = component as u32;
-        // Components come oldest first, so the last one that is added is the newest. Two rows of one
-        // hash in one component are of two pages.
+        // Components are added in order of age, so the last added component is the newest. Two rows
+        // with one hash in one component belong to two pages.
         let is_second = of.rows > 0 && of.component == component;
         *of = OfHash {
             hash,
@@ -213,7 +219,7 @@ impl Newest {
     pub(super) fn location(&self, component: usize, hash: u64) -> RowStatus {
         #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
         let of = &self.hashes[self.place(hash)];
-        // One row has nothing to supersede it, whatever it says.
+        // A single row has no newer row that supersedes it, whatever its flags.
         if of.rows == 1 {
             RowStatus::Newest
         } else if of.is_doubtful || of.firsts != 1 {
@@ -230,7 +236,8 @@ impl Newest {
     #[expect(clippy::indexing_slicing, reason = "a place is less than there are")]
     fn place(&self, hash: u64) -> usize {
         let last = self.hashes.len() - 1;
-        // Linear probing. The hashes of a part share their upper bits, so they are multiplied first.
+        // Linear probing. The hashes of a part share their upper bits, so hashes are multiplied
+        // first.
         let mut place = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & last;
         while self.hashes[place].rows > 0 && self.hashes[place].hash != hash {
             place = (place + 1) & last;
@@ -258,12 +265,12 @@ mod newest_tests {
         assert_eq!(location(&one, 3), RowStatus::Newest);
         assert_eq!([0, 1].map(|of| location(&one, of)), [RowStatus::Superseded; 2]);
         let several: [&[(usize, RowFlags)]; 5] = [
-            // Two pages, or one that was forgotten in between.
+            // Two pages, or one page that was forgotten in between.
             &[(0, first), (1, first)],
             &[(0, first), (0, later)],
-            // A page and a row that ended another page, or this one.
+            // A page, and a row that ended this page or another page.
             &[(0, first), (1, none)],
-            // Two pages; one of them was forgotten.
+            // Two pages, one of which was forgotten.
             &[(0, later), (1, later)],
             &[(0, later), (1, first), (1, later)],
         ];

@@ -1,4 +1,4 @@
-//! Rules for the pages under prefixes, and which rule each page has.
+//! Rules for the pages under prefixes, and the selection of the rule of a page.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use crate::order::sort_few_by;
 use crate::page::{Prefix, surt};
 use crate::recrawl::{Interval, Policy};
 
-/// Rules for pages under prefixes. The rule with the longest prefix applies alone: an option that
-/// it leaves out is not taken from a rule with a shorter prefix.
+/// Rules for pages under prefixes. The rule with the longest prefix applies alone. An option that
+/// this rule does not set is not taken from a rule with a shorter prefix.
 ///
-/// Takes some 250 bytes for each rule. A clone shares them.
+/// The rules take some 250 bytes per rule. A clone shares the memory.
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -31,7 +31,7 @@ use crate::recrawl::{Interval, Policy};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// The rule for all pages first, then the others sorted by prefix.
+    /// The rule for all pages first, then the other rules sorted by prefix.
     rules: Arc<Vec<Rule>>,
     /// The keys at which another rule takes effect, in SURT order.
     edges: Arc<Vec<Edge>>,
@@ -46,24 +46,24 @@ impl RuleNumber {
     pub(super) const EVERYWHERE: RuleNumber = RuleNumber(0);
 }
 
-/// A key from which a rule applies: the start or the end of a prefix's range.
+/// A key at which another rule takes effect: the start or the end of a prefix's range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// The rule whose prefix starts or ends here.
+    /// The rule whose range starts or ends at the key.
     of: RuleNumber,
-    /// Whether the range ends here.
+    /// Whether the range ends at the key.
     ends: bool,
     holds: RuleNumber,
 }
 
 impl Edge {
-    /// Returns the rule that applies from here.
+    /// Returns the rule that applies from this key.
     pub(super) fn holds(&self) -> RuleNumber {
         self.holds
     }
 }
 
-/// Why rules are invalid.
+/// The reason why rules are invalid.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum RulesError {
@@ -76,11 +76,11 @@ pub enum RulesError {
     },
     /// Two rules have the same prefix.
     Twice {
-        /// The prefix; `None` if both are for all pages.
+        /// The prefix of the two rules; `None` if both rules are for all pages.
         under: Option<Prefix>,
-        /// The first of the two, counted from 1.
+        /// The number of the first of the two rules, counted from 1.
         first: usize,
-        /// The second of the two.
+        /// The number of the second of the two rules, counted from 1.
         second: usize,
     },
 }
@@ -125,7 +125,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Collects rules in any order. Takes the time to sort them by prefix.
+    /// Collects rules in any order. Takes the time to sort the rules by prefix.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Rules {
             rule.check().map_err(|cause| RulesError::Rule { nth, cause })?;
             numbered.push((nth, rule));
         }
-        // A stable sort: of two rules with one prefix the caller's first one stays first.
+        // A stable sort, so of two rules with the same prefix the caller's first rule stays first.
         sort_few_by(&mut numbered, |(_, a), (_, b)| start(a).cmp(&start(b)));
         let pairs = numbered.windows(2).filter_map(|pair| match pair {
             [(first, one), (second, other)] if one.under == other.under => {
@@ -145,11 +145,11 @@ impl Rules {
             }
             _ => None,
         });
-        // Reports the first conflict in the caller's order, not in that of prefixes.
+        // Reports the first conflict in the caller's order, not in the order of prefixes.
         if let Some((second, first, rule)) = pairs.min_by_key(|(second, ..)| *second) {
             return Err(RulesError::Twice { under: rule.under.clone(), first, second });
         }
-        // `None` sorts before all prefixes, so rule 0 is always the one for all pages.
+        // `None` sorts before all prefixes, so rule 0 is always the rule for all pages.
         let everywhere = match numbered.first() {
             Some((_, first)) if first.under.is_none() => None,
             _ => Some(Rule::everywhere()),
@@ -173,7 +173,7 @@ impl Rules {
             return RuleNumber::EVERYWHERE;
         }
         let key = surt::key_of(url);
-        // The last edge at or before the key decides, since edges already contain the nesting.
+        // The last edge at or before the key decides, since edges already reflect the nesting.
         let passed = self.edges.partition_point(|edge| self.key(edge) <= key.as_slice());
         let last = passed.checked_sub(1).and_then(|last| self.edges.get(last));
         last.map_or(RuleNumber::EVERYWHERE, |edge| edge.holds)
@@ -202,7 +202,7 @@ impl Rules {
     }
 }
 
-/// Returns the key range of a rule; `None` if it is for all pages.
+/// Returns the key range of a rule; `None` if the rule is for all pages.
 fn range(rule: &Rule) -> Option<(&[u8], &[u8])> {
     rule.under.as_ref().map(Prefix::range)
 }
@@ -212,18 +212,19 @@ fn start(rule: &Rule) -> Option<&[u8]> {
     range(rule).map(|(start, _)| start)
 }
 
-/// Computes where rules take effect. The rules are sorted, and their ranges are nested or disjoint.
+/// Computes the keys at which rules take effect. The rules are sorted, and their ranges are nested
+/// or disjoint.
 fn edges(rules: &[Rule]) -> Vec<Edge> {
     let mut edges = Vec::with_capacity(2 * rules.len());
-    // A sweep with a stack of the ranges that are open, the innermost last. Ranges nest or are
-    // disjoint, because they are of prefixes.
+    // A sweep with a stack of the open ranges, the innermost range last. The ranges belong to
+    // prefixes, so they nest or are disjoint.
     let mut open: Vec<(RuleNumber, &[u8])> = Vec::new();
     let outer = |open: &[(RuleNumber, &[u8])]| {
         open.last().map_or(RuleNumber::EVERYWHERE, |(rule, _)| *rule)
     };
     for (of, rule) in (0..).map(RuleNumber).zip(rules) {
         let Some((start, end)) = range(rule) else { continue };
-        // Where a range ends, the rule around it holds again.
+        // At the end of a range, the enclosing rule applies again.
         while let Some((ended, _)) = open.pop_if(|(_, end)| *end <= start) {
             edges.push(Edge { of: ended, ends: true, holds: outer(&open) });
         }
@@ -236,8 +237,8 @@ fn edges(rules: &[Rule]) -> Vec<Edge> {
     edges
 }
 
-/// How to visit the pages under a prefix, or all pages. [`Rules`](super::Rules) selects the rule of
-/// a page.
+/// Options for visits to the pages under a prefix, or to all pages. [`Rules`](super::Rules) selects
+/// the rule of a page.
 ///
 /// ```
 /// use simkeep::Prefix;
@@ -256,12 +257,12 @@ fn edges(rules: &[Rule]) -> Vec<Edge> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The prefix of its pages; `None` for all pages.
+    /// The prefix of the pages; `None` for all pages.
     pub under: Option<Prefix>,
-    /// The shortest time between two visits. Default: none.
+    /// The minimum time between two visits. Default: none.
     pub min: Option<Interval>,
-    /// The longest time between two visits: later, the page comes before others, the most overdue
-    /// first. Default: none.
+    /// The maximum time between two visits. After this time, the page comes before other pages, the
+    /// most overdue page first. Default: none.
     pub max: Option<Interval>,
     /// A factor for the weight of a page. Default: 1.
     pub weight: f64,
@@ -316,7 +317,7 @@ impl Rule {
     /// Checks that the values are valid.
     pub(super) fn check(&self) -> Result<()> {
         let wrong = |name, takes| Err(Error::InvalidOption { name, takes });
-        // The product with any weight of a page is still positive and finite.
+        // The limits ensure that the product with any weight of a page is positive and finite.
         if !(1e-100..=1e100).contains(&self.weight) {
             return wrong("weight", "from 1e-100 to 1e100");
         }
@@ -330,11 +331,11 @@ impl Rule {
     }
 }
 
-/// The rule of each page of a component, by its number in SURT order.
+/// The rules of the pages of a component. A page is identified by its number in SURT order.
 #[derive(Debug, Default)]
 pub(super) struct RulesByPage {
-    /// The pages from which another rule applies, sorted. The rule for all pages applies before the
-    /// first.
+    /// The pages at which another rule takes effect, sorted. The rule for all pages applies before
+    /// the first of these pages.
     from: Vec<(u32, RuleNumber)>,
 }
 
@@ -343,7 +344,7 @@ impl RulesByPage {
     /// key.
     ///
     /// Calls `bound` at most once for each edge, and not much more often than there are pages:
-    /// between two edges with the same bound it is not called.
+    /// `bound` is not called for an edge between two edges with the same bound.
     pub(super) fn new(
         rules: &Rules,
         pages: Range<u32>,
@@ -355,7 +356,7 @@ impl RulesByPage {
         Ok(held)
     }
 
-    /// Finds the positions of edges among these pages.
+    /// Finds the positions of edges among `pages`.
     fn find(
         &mut self,
         edges: &[Edge],
@@ -363,7 +364,7 @@ impl RulesByPage {
         bound: &mut impl FnMut(&Edge) -> Result<u32>,
     ) -> Result<()> {
         if pages.is_empty() {
-            // All these edges lie before one page, so the last of them decides and none is looked
+            // All these edges lie before one page, so the last edge decides, and no edge is looked
             // up.
             if let Some(last) = edges.last() {
                 self.hold(pages.start, last.holds());
@@ -372,15 +373,16 @@ impl RulesByPage {
         }
         let (before, others) = edges.split_at(edges.len() / 2);
         let Some((middle, after)) = others.split_first() else { return Ok(()) };
-        // Bisects the edges: where no page lies between two of them, none between them is looked
-        // up.
+        // Bisects the edges: if no page lies between two edges, the edges between them are not
+        // looked up.
         let at = bound(middle)?.clamp(pages.start, pages.end);
         self.find(before, pages.start..at, bound)?;
         self.hold(at, middle.holds());
         self.find(after, at..pages.end, bound)
     }
 
-    /// Sets the rule from a page on; of several edges at one page the last counts.
+    /// Sets the rule for the pages from `page`. If several edges lie at one page, the last one
+    /// counts.
     fn hold(&mut self, page: u32, rule: RuleNumber) {
         match self.from.last_mut() {
             Some(last) if last.0 == page => last.1 = rule,

@@ -10,7 +10,7 @@ use crate::recrawl::{
 };
 use crate::segment::{Row, seconds};
 
-/// The shortest wait of a failing page in seconds.
+/// The minimum wait of a failing page in seconds.
 const RETRY_SECONDS: u64 = 3600;
 
 /// The weight factor of a page that is gone.
@@ -22,7 +22,7 @@ const LED_WEIGHT: f64 = 0.25;
 
 pub(super) const DAY_SECONDS: f64 = 86_400.0;
 
-/// The sort key of a page: the greatest comes first.
+/// The sort key of a page. The page with the greatest score comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Score(u64);
 
@@ -33,9 +33,10 @@ impl Score {
     /// The smallest score.
     pub(super) const LEAST: Score = Score(0);
 
-    /// Makes a score from a non-negative figure: such floats sort as their bits do.
+    /// Creates a score from a non-negative number. Non-negative floats sort in the order of their
+    /// bits.
     fn by(figure: f64) -> Score {
-        // The sign bit means overdue, so it must be cleared also of -0.0.
+        // The sign bit means overdue, so it must be cleared even for -0.0.
         Score(figure.to_bits() & !OVERDUE)
     }
 
@@ -45,14 +46,17 @@ impl Score {
     }
 
     fn overdue(intervals: f64) -> Score {
-        // Scores are not negative, so the sign bit is free. It puts overdue pages before all others.
+        // Scores are not negative, so the sign bit is free. This bit sorts overdue pages before all
+        // other pages.
         Score(Score::by(intervals).0 | OVERDUE)
     }
 
-    /// Returns the least figure that reaches this score; infinite if no figure does.
+    /// Returns the least number whose score reaches this score; infinite if there is no such
+    /// number.
     #[inline]
     pub(super) fn figure(self) -> f64 {
-        // Above an overdue floor no page counts that is not overdue, whatever it is worth.
+        // If the floor is the score of an overdue page, only overdue pages reach it, whatever the
+        // value of other pages.
         if self.0 & OVERDUE == 0 { f64::from_bits(self.0) } else { f64::INFINITY }
     }
 }
@@ -74,16 +78,16 @@ pub(super) struct Scorer {
 pub(super) struct Facts<'a> {
     pub(super) hash: u64,
     pub(super) row: &'a Row,
-    /// Used by the policies that depend on the order of comparisons.
+    /// The last comparisons, for policies that depend on the order of comparisons.
     pub(super) recent: &'a Recent,
     pub(super) rule: &'a Rule,
     /// The hinted change after the last visit, in seconds.
     pub(super) changed: Option<u64>,
-    /// Whether another page leads it.
+    /// Whether another page leads the page.
     pub(super) led: bool,
 }
 
-/// The inputs of a score that is the value of a visit and nothing else.
+/// The inputs of a score that depends only on the value of a visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByWorth {
     pub(super) of: Of,
@@ -95,13 +99,13 @@ pub(super) struct ByWorth {
 /// The state of a page for scoring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stands {
-    /// Its rule forbids a visit before this interval has passed since the last visit.
+    /// The rule of the page forbids a visit before this interval has passed since the last visit.
     NotYet(Interval),
-    /// It fails, and waits this many seconds after its last visit.
+    /// The page fails, and waits for this number of seconds after its last visit.
     LeftAlone(u64),
-    /// It was unvisited for `intervals` times the longest allowed time.
+    /// The page was unvisited for `intervals` times the maximum time `after`.
     Overdue { intervals: f64, after: Interval },
-    /// The seconds since the last visit, or since the last successful visit if it fails.
+    /// The seconds since the last visit, or since the last successful visit if the page fails.
     Since(u64),
 }
 
@@ -114,11 +118,12 @@ impl Scorer {
         Scorer { policy: due.policy, index, worths, learned, hints, now, largest }
     }
 
-    /// Returns how many seconds a failing page waits after its last visit; 0 if it does not fail.
+    /// Returns the number of seconds for which a failing page waits after its last visit; 0 if the
+    /// page does not fail.
     #[inline]
     pub(super) fn left_alone(&self, row: &Row) -> u64 {
         let failing = row.failing_seconds();
-        // Exponential back-off: half of the time for which the page has failed.
+        // Exponential back-off: the wait is half of the time for which the page has failed.
         failing.map_or(0, |failing| (failing / 2).max(RETRY_SECONDS).min(self.largest.seconds()))
     }
 
@@ -126,7 +131,8 @@ impl Scorer {
     #[inline]
     pub(super) fn stands(&self, of: Facts<'_>) -> Stands {
         let since = of.row.seconds_since(self.now);
-        // The order decides: a rule's minimum before back-off, and both before overdue.
+        // The order of the checks matters: a rule's minimum comes before back-off, and both come
+        // before overdue.
         if let Some(min) = of.rule.min.filter(|min| since < min.seconds()) {
             return Stands::NotYet(min);
         }
@@ -143,10 +149,12 @@ impl Scorer {
         Stands::Since(seconds)
     }
 
-    /// Returns the seconds since the last visit, or since the last successful visit if it fails.
+    /// Returns the seconds since the last visit, or since the last successful visit if the page
+    /// fails.
     #[inline]
     pub(super) fn since(&self, row: &Row) -> u64 {
-        // A failed visit shows no content, so the time runs from the last visit that did not fail.
+        // A failed visit shows no content, so the time is measured from the last visit that did not
+        // fail.
         row.seconds_since(self.now).saturating_add(row.failing_seconds().unwrap_or(0))
     }
 
@@ -163,10 +171,11 @@ impl Scorer {
         })
     }
 
-    /// Returns the inputs if the score is the value of a visit and nothing else.
+    /// Returns the inputs of the score if it depends only on the value of a visit.
     #[inline]
     pub(super) fn by_worth(&self, of: &Facts<'_>) -> Option<ByWorth> {
-        // Other rules make the score depend on more than `ByWorth` has. Such pages are always scored.
+        // Rules with other options make the score depend on more than `ByWorth`. Pages of such
+        // rules are always scored.
         let Rule { min: None, max: None, policy: None, .. } = of.rule else { return None };
         let (index, seconds) = (self.index?, of.row.seconds_since(self.now));
         // Hints and failures change the score as well.
@@ -178,7 +187,8 @@ impl Scorer {
         })
     }
 
-    /// Returns the policy of a page, and its table of values if it uses the value of a visit.
+    /// Returns the policy of a page, and the policy's table of values if it uses the value of a
+    /// visit.
     #[inline]
     pub(super) fn policy(&self, rule: &Rule) -> (Policy, Option<&'static Worths>) {
         match rule.policy {
@@ -194,7 +204,7 @@ impl Scorer {
         self.hints.as_ref()?;
         // Hints count only for policies that use the value of a visit.
         self.policy(rule).1?;
-        // The score is 0 then, whatever a hint says.
+        // In this case the score is 0, whatever the hints.
         let is_left_alone = row.seconds_since(self.now) < self.left_alone(row);
         (!is_left_alone).then(|| (self.now.saturating_sub(self.since(row)), self.now))
     }
@@ -205,8 +215,8 @@ impl Scorer {
         self.hints.as_ref()?.first_change(url, last, now)
     }
 
-    /// Returns the longest time between visits: the largest interval, the rule's maximum, or the
-    /// interval of the rule's policy, whichever is shortest.
+    /// Returns the maximum time between visits: the shortest of the largest interval, the rule's
+    /// maximum, and the interval of the rule's policy.
     #[inline]
     pub(super) fn longest(&self, of: Facts<'_>) -> Interval {
         let largest = of.rule.max.map_or(self.largest, |max| max.min(self.largest));
@@ -233,8 +243,8 @@ impl Scorer {
         let otherwise = weight * worths.at(belief, since);
         match self.hints.as_ref().zip(of.changed) {
             Some((hints, changed)) => {
-                // `now - since` is the last visit that did not fail: the page
-                // was fresh from then until the change.
+                // `now - since` is the last visit that did not fail. The page was fresh from this
+                // visit until the change.
                 let after = changed.saturating_sub(self.now.saturating_sub(since));
                 hints.worth_after(weight, after, otherwise)
             }
@@ -242,7 +252,7 @@ impl Scorer {
         }
     }
 
-    /// Returns the weight for the policy, reduced for a page that is gone or led.
+    /// Returns the weight of a page for the policy, reduced if the page is gone or led.
     #[inline]
     pub(super) fn weight(&self, of: &Facts<'_>) -> f64 {
         let of_gone = if of.row.gone { GONE_WEIGHT } else { 1.0 };
@@ -293,8 +303,9 @@ impl Scorer {
     }
 }
 
-/// Clamps the policy's interval, in seconds, between the rule's minimum (1 without one) and the
-/// longest interval. The minimum wins. Without an interval of the policy, it is the longest one.
+/// Clamps the policy's interval, in seconds, between the rule's minimum (1 without a minimum) and
+/// the longest interval. The minimum wins. If the policy has no interval, the longest interval is
+/// clamped.
 pub(super) fn bounded(own: Option<u64>, min: Option<Interval>, longest: u64) -> u64 {
     // A minimum wins over the longest interval.
     own.unwrap_or(u64::MAX).min(longest).max(min.map_or(1, Interval::seconds))
@@ -302,13 +313,13 @@ pub(super) fn bounded(own: Option<u64>, min: Option<Interval>, longest: u64) -> 
 
 /// Converts days to an interval of whole seconds, rounded up, at least one second.
 pub(super) fn interval(days: f64) -> Interval {
-    // A threshold may be infinite: the cast saturates, and then the interval does.
+    // A threshold may be infinite: the cast saturates, and so does the interval.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let seconds = (days * DAY_SECONDS).ceil() as u64;
     Interval::saturating(seconds)
 }
 
-/// Returns the weight of a page times that of its rule.
+/// Returns the weight of a page times the weight of its rule.
 pub(super) fn weight(of: &Facts<'_>) -> f64 {
     of.row.weight() * of.rule.weight
 }
@@ -320,7 +331,7 @@ const CODES_LOG2: u32 = 12;
 const LEAST_LOG2: u32 = 4;
 
 /// The key of a belief: the prior of the host, the comparisons of the page, and the value index of
-/// its policy, if it has one.
+/// the policy, if any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Of {
     pub(super) class: Class,
@@ -329,19 +340,20 @@ pub(super) struct Of {
 }
 
 impl Of {
-    /// The key in the lower 52 bits.
+    /// Returns the key in the lower 52 bits.
     pub(super) fn bits(self) -> u64 {
         let index = match self.index {
             None => 0,
             Some(Index::Value) => 1,
             Some(Index::Harmonic) => 2,
         };
-        // 32 bits of the code, 12 of the class from bit 32 on, and 2 of the index from bit 48 on.
+        // 32 bits of the code, 12 bits of the class beginning at bit 32, and 2 bits of the index
+        // beginning at bit 48.
         u64::from(self.code.bits()) | u64::from(self.class.number()) << 32 | index << 48
     }
 }
 
-/// A thread's cache of computed odds. Each slot keeps the last entry of its hash.
+/// A thread's cache of computed odds. Each slot stores the last entry of its hash.
 #[derive(Debug)]
 pub(super) struct ScoreCache {
     priors: Kept<Class, Box<Odds>>,
@@ -384,7 +396,8 @@ impl<K: Hashed, V> Kept<K, V> {
         let hash = of.bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let place = hash as usize & (self.places.len() - 1);
         let place = &mut self.places[place];
-        // A direct-mapped cache. Values are functions of their keys, so a collision costs time only.
+        // A direct-mapped cache. Values are functions of their keys, so a collision only costs
+        // time.
         if place.as_ref().is_some_and(|(kept, _)| *kept != of) {
             *place = None;
         }
@@ -401,7 +414,8 @@ impl ScoreCache {
 
     /// Returns the belief about the change rate.
     pub(super) fn belief(&mut self, of: Of) -> Belief {
-        // Priors and likelihoods are kept apart: their combinations are far more than both together.
+        // Priors and likelihoods are cached separately, because there are far more combinations
+        // than priors and likelihoods together.
         let prior = self.priors.get(of.class, || Box::new(of.class.prior().odds()));
         let likelihood = || Box::new(of.code.likelihood().odds());
         Belief::of(prior, self.likelihoods.get(of.code, likelihood))

@@ -1,4 +1,4 @@
-//! The components of a snapshot, and which of their pages a query sees.
+//! The components of a snapshot, with the pages that a query sees.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ pub(super) enum Of {
     Segment(Arc<LiveSegment>),
     Memtable {
         memtable: Arc<Memtable>,
-        /// The numbers of its pages in SURT order.
+        /// The numbers of the memtable's pages in SURT order.
         numbers: Vec<u32>,
-        /// Their rows by hash; a page is an index into `numbers`.
+        /// The rows of the memtable's pages by hash. A page is an index into `numbers`.
         rows: RowsInMemory,
     },
 }
 
-/// A component, and which of its pages a query sees.
+/// A component, with the pages that a query sees.
 #[derive(Debug)]
 pub(super) struct Source {
     id: ComponentId,
     pub(super) of: Of,
-    /// The pages under the prefix.
+    /// The pages of the component under the prefix.
     under: Range<u32>,
-    /// The pages that newer components forgot by prefix, sorted.
+    /// The pages that newer components forgot by prefix, as sorted ranges.
     hidden: Vec<Range<u32>>,
 }
 
@@ -45,8 +45,8 @@ impl Source {
     /// Whether the query sees a page.
     #[inline]
     pub(super) fn sees(&self, page: u32) -> bool {
-        // Ranges are in order and disjoint, so only the last one that
-        // begins at or before the page can hide it.
+        // Ranges are in order and disjoint, so only the last range that begins at or before the
+        // page can hide it.
         let hides = |hidden: &[Range<u32>]| {
             let at = hidden.partition_point(|range| range.start <= page);
             at.checked_sub(1).and_then(|at| hidden.get(at)).is_some_and(|last| page < last.end)
@@ -54,7 +54,7 @@ impl Source {
         self.under.contains(&page) && (self.hidden.is_empty() || !hides(&self.hidden))
     }
 
-    /// Returns the rows of hashes from `first` to `last`, hidden pages included.
+    /// Returns the rows with hashes from `first` to `last`, including hidden pages.
     pub(super) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
         match &self.of {
             Of::Segment(live) => live.segment.rows(first, last),
@@ -107,10 +107,10 @@ impl Source {
         Ok(read(memtable.read().page(*number)))
     }
 
-    /// Returns the rules of its pages.
+    /// Returns the rules of the component's pages.
     pub(super) fn held(&self, rules: &Rules) -> Result<RulesByPage> {
-        // An empty URL sorts before all URLs with this key, so a page
-        // exactly at the edge has the new rule.
+        // An empty URL sorts before all URLs with the same key, so a page exactly at the edge has
+        // the new rule.
         RulesByPage::new(rules, self.under.clone(), |key| self.after(key, ""))
     }
 
@@ -118,8 +118,8 @@ impl Source {
     pub(super) fn after(&self, key: &[u8], url: &str) -> Result<u32> {
         let (mut low, mut high) = (self.under.start, self.under.end);
         if let Of::Segment(live) = &self.of {
-            // Only pages with this very key are compared by URL. The key
-            // with a 0 appended is its direct successor.
+            // Only pages with exactly this key are compared by URL. The key with a 0 appended is
+            // its direct successor.
             low = low.max(bound(live, key)?);
             high = high.min(bound(live, &[key, &[0]].concat())?).max(low);
         }
@@ -139,7 +139,8 @@ impl Source {
 /// Returns the components of a snapshot, the oldest first.
 pub(super) fn sources(snapshot: &Snapshot, prefix: Option<&Prefix>) -> Result<Vec<Source>> {
     let components = snapshot.view.components().rev();
-    // An untouched memtable has no rows. Without it, one segment alone needs no table of newest rows.
+    // An unused memtable has no rows. If it is left out, a single segment needs no table of newest
+    // rows.
     let touched = components.filter(|component| !component.is_untouched());
     let source = |component| match component {
         Component::Segment(_, live) => segment(snapshot, component, live, prefix),
@@ -155,7 +156,7 @@ fn segment(
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
     let buried = Buried::by_newer(snapshot, component.id());
-    // Keys become page numbers once, so that `sees` compares integers for each row.
+    // Keys are converted to page numbers once, so that `sees` compares integers for each row.
     let pages_in = |(start, end): &Keys| Ok(bound(live, start)?..bound(live, end)?);
     let hidden: Vec<Range<u32>> = buried.0.iter().map(pages_in).collect::<Result<_>>()?;
     let under = match prefix.map(Prefix::range) {
@@ -186,7 +187,8 @@ impl Buried {
                 }
             }
         }
-        // Prefixes nest or are disjoint. The outer one sorts first, so inner ones are dropped below.
+        // Prefixes nest or are disjoint. The outer prefix sorts first, so inner prefixes are
+        // dropped below.
         all.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         let mut apart: Vec<Keys> = Vec::new();
         for keys in all {
@@ -220,8 +222,8 @@ fn in_memory(
     prefix: Option<&Prefix>,
 ) -> Result<Source> {
     let Snapshot { view, sequence, .. } = snapshot;
-    // Before this memtable is locked: `by_newer` locks newer ones,
-    // and no thread may hold two such locks.
+    // Must run before this memtable is locked: `by_newer` locks newer memtables, and no thread may
+    // hold two such locks.
     let buried = Buried::by_newer(snapshot, id);
     let all = {
         let inner = memtable.read();
@@ -229,12 +231,12 @@ fn in_memory(
     };
     let (mut numbers, mut rows) = (Vec::with_capacity(all.len()), Vec::with_capacity(all.len()));
     let mut late = Vec::new();
-    // The lock is released after each chunk, so that no writer waits until all rows are made.
+    // The lock is released after each chunk, so that no writer waits until all rows are computed.
     for some in all.chunks(TOGETHER) {
         let inner = memtable.read();
         let here = some.iter().map(|number| (*number, inner.page(*number)));
         for (number, page) in here.filter(|(_, page)| page.is_here(*sequence)) {
-            // A key costs an allocation, so it is computed only if anything is hidden.
+            // A key costs an allocation, so it is computed only if any range is hidden.
             if !buried.0.is_empty() && buried.hides(&surt::key_of(page.url())) {
                 continue;
             }
@@ -244,7 +246,8 @@ fn in_memory(
             let course = page.course_at(*sequence, &view.epochs);
             let head = course.head.as_ref();
             let changes = course.changes.unwrap_or_else(|| {
-                // Completed below, without the lock of this memtable: `changing` reads all components.
+                // The row is completed below, without the lock of this memtable, because `changing`
+                // reads all components.
                 late.push((rows.len(), page.url().to_owned()));
                 Changes::default()
             });
@@ -254,8 +257,8 @@ fn in_memory(
         }
     }
     for (at, url) in late {
-        // A late visit changes earlier comparisons, so they are folded anew
-        // from all visits, also of older components.
+        // A late visit changes earlier comparisons, so the comparisons are folded again from all
+        // visits, including visits in older components.
         let changing = view.changing(&Lookup::new(&url, view.seed), *sequence)?;
         let of = rows.get_mut(at).or_bug("there is a row of each page")?;
         changing.into_iter().for_each(|page| of.row = of.row.with(&page.changes));

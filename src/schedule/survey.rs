@@ -1,4 +1,4 @@
-//! How the pages of a store change, in summary.
+//! A summary of how the pages of a store change.
 
 use super::learned::{Learned, sample};
 use super::rows::{each_page, part_of};
@@ -15,22 +15,23 @@ const PARTS: usize = 16;
 /// The number of beliefs in a work item of a thread.
 const TOGETHER: usize = 4096;
 
-/// Summary of how the pages of a store change.
+/// A summary of how the pages of a store change.
 ///
-/// All figures derive from the [changes](crate::Page::changes) of each page.
+/// All numbers derive from the [changes](crate::Page::changes) of each page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Survey {
-    /// The number of pages. Above a million, this and the other figures are estimates from a
-    /// sample.
+    /// The number of pages. Above a million pages, this number and the other numbers are estimates
+    /// from a sample.
     pub pages: f64,
-    /// The number of pages with at least two compared visits, which found a change or half a second
-    /// without one.
+    /// The number of pages with at least two compared visits. The comparisons found a change, or a
+    /// time of half a second without a change.
     pub compared: f64,
-    /// The number of compared pages that were found changed, or back at an earlier version.
+    /// The number of compared pages that were found changed or returned to an earlier version.
     pub changed: f64,
-    /// Deciles of the estimated changes a day: a tenth of the compared pages change at most as
-    /// often as the first says, two tenths as the second, and so on. `None` without compared pages.
+    /// Deciles of the estimated changes a day. The first decile is the maximum rate of the slowest
+    /// tenth of the compared pages, the second decile of the slowest two tenths, and so on. `None`
+    /// without compared pages.
     pub deciles: Option<[f64; 9]>,
 }
 
@@ -39,12 +40,12 @@ pub struct Survey {
 struct Counts {
     pages: u64,
     changed: u64,
-    /// The beliefs about the compared pages.
+    /// The inputs of the beliefs about the compared pages.
     by: Vec<(Class, Code)>,
 }
 
 impl Survey {
-    /// Summarizes how the pages of the store change: how many were found changed, and the deciles
+    /// Summarizes how the pages of the store change: the number of changed pages, and the deciles
     /// of change rates. The result is a function of the pages, as in
     /// [`Learned::of`](crate::due::Learned::of).
     ///
@@ -74,7 +75,7 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`](crate::Error::Corrupt) if the data it reads is damaged.
+    /// [`Error::Corrupt`](crate::Error::Corrupt) if the call reads damaged data.
     pub fn of(snapshot: &Snapshot) -> Result<Survey> {
         snapshot.poison_on_bug(|| {
             snapshot.view.check()?;
@@ -105,8 +106,8 @@ fn count(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Counts> {
             counts.pages += 1;
             if code != Code::default() {
                 counts.changed += u64::from(code.summary().changes > 0);
-                // Keys instead of beliefs: a belief is computed later,
-                // once for all pages with equal keys.
+                // Stores keys instead of beliefs: a belief is computed later, once for all pages
+                // with equal keys.
                 counts.by.push((learned.class(found.hash, host, code), code));
             }
             Ok(())
@@ -126,7 +127,7 @@ fn count(snapshot: &Snapshot, learned: &Learned, last: u64) -> Result<Counts> {
 /// Returns the change rates at the deciles of sorted pages.
 fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
     let kinds: Vec<&[(Class, Code)]> = by.chunk_by(|a, b| a == b).collect();
-    // Pages with one class and one code have one belief, which is computed once.
+    // Pages with the same class and code have the same belief, which is computed once.
     let rates = |(): &mut (), kinds: &[&[(Class, Code)]]| -> Vec<(f64, usize)> {
         let alike = kinds.iter().filter_map(|kind| Some((*kind.first()?, kind.len())));
         let rate = |(class, code): (Class, Code)| {
@@ -136,12 +137,12 @@ fn deciles(by: &[(Class, Code)]) -> Option<[f64; 9]> {
     };
     let rates = threads::share(kinds.chunks(TOGETHER), parallel(), || (), rates);
     let mut rates = rates.concat();
-    // The order of classes and codes is not that of rates.
+    // The order of classes and codes is not the order of rates.
     sort_few_by(&mut rates, |(a, _), (b, _)| a.total_cmp(b));
     let (mut deciles, mut upto, mut at) = ([0.0; 9], 0, 0);
     for (rate, pages) in rates {
         upto += pages;
-        // Integers, so that the borders are exact. One kind may cross several of them.
+        // Integer arithmetic, so that the borders are exact. One kind may cross several borders.
         while let Some(decile) = deciles.get_mut(at).filter(|_| upto * 10 >= by.len() * (at + 1)) {
             *decile = rate;
             at += 1;
