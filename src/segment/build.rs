@@ -10,11 +10,11 @@ use crate::layout::{
     encode_head, encode_table, in_memory, le_u32,
 };
 
-/// The number of bytes that a section buffers before they are checksummed and written: a few
-/// blocks.
+/// The size of a section's buffer: a few blocks. Buffered bytes are checksummed and written
+/// together.
 const GATHERED_BYTES: usize = 32 << 10;
 
-/// A segment that is being written. Dropping it leaves no file.
+/// A segment that is being written. If the builder is dropped, no file remains.
 pub(super) struct Builder {
     disk: Arc<dyn Disk>,
     stamp: Stamp,
@@ -28,16 +28,17 @@ pub(super) struct Builder {
 pub(super) struct SectionWriter {
     entry: SectionEntry,
     sums: BlockSums,
-    /// Whether its space was reserved. Otherwise it grows at the end of the file.
+    /// Whether space was reserved for the section. Without it, the section grows at the end of the
+    /// file.
     placed: bool,
     /// The number of bytes already written to the file.
     passed_on: u64,
-    /// Buffered bytes after these.
+    /// Buffered bytes, which follow the bytes already written.
     gathered: Vec<u8>,
 }
 
 impl SectionWriter {
-    /// Returns the number of bytes given so far.
+    /// Returns the number of bytes passed to the section so far.
     pub(super) fn written(&self) -> u64 {
         self.passed_on + self.gathered.len() as u64
     }
@@ -52,22 +53,22 @@ impl Builder {
     pub(super) fn new(disk: &Arc<dyn Disk>, stamp: Stamp) -> Result<Builder> {
         let mut file = NewFile::create(Arc::clone(disk), Name::SegmentNew(stamp.id))?;
         file.append(&encode_head(&stamp))?;
-        // The head only identifies the segment. Counts are known at the end, so they go to the table,
-        // and no byte is ever rewritten.
+        // The head only identifies the segment. Counts are known at the end, so they are stored in
+        // the section table, and no byte is ever rewritten.
         let disk = Arc::clone(disk);
         Ok(Builder { disk, stamp, file, entries: Vec::new(), sums: Vec::new(), scratches: 0 })
     }
 
     fn align(&mut self) -> Result<u64> {
-        // Fewer than 64 zeros. No checksum covers them, but `PlainSegment::check` and `dump` look at
-        // them.
+        // At most 63 zeros. No checksum covers the zeros, but `PlainSegment::check` and `dump` look
+        // at them.
         let at = self.file.position();
         self.file.append(&vec![0; in_memory(at.next_multiple_of(ALIGN) - at)])?;
         Ok(self.file.position())
     }
 
-    /// Begins a section that grows at the end of the file. End it before you begin another such
-    /// section.
+    /// Begins a section that grows at the end of the file. This section must be ended before
+    /// another such section begins.
     pub(super) fn begin(&mut self, tag: Tag) -> Result<SectionWriter> {
         let offset = self.align()?;
         let entry = SectionEntry { tag, offset, len: 0 };
@@ -80,11 +81,11 @@ impl Builder {
         })
     }
 
-    /// Reserves `len` bytes for a section that is filled while others are written.
+    /// Reserves `len` bytes for a section that is filled while other sections are written.
     pub(super) fn place(&mut self, tag: Tag, len: u64) -> Result<SectionWriter> {
         self.align()?;
-        // Sections that are filled in turn cannot all grow at the end of the file. Their lengths are
-        // known before, so each gets its place.
+        // Sections that are filled in turn cannot all grow at the end of the file. The lengths of
+        // these sections are known in advance, so each section has a reserved range.
         let offset = self.file.reserve(len)?;
         let entry = SectionEntry { tag, offset, len };
         let sums = BlockSums::new(self.stamp.nonce, tag);
@@ -93,8 +94,8 @@ impl Builder {
 
     /// Appends to a section.
     pub(super) fn write(&mut self, section: &mut SectionWriter, bytes: &[u8]) -> Result<()> {
-        // `TablesWriter::push` passes 8 bytes at a time. They are checksummed and written in larger
-        // pieces.
+        // `TablesWriter::push` passes 8 bytes at a time, which are checksummed and written in
+        // larger pieces.
         if section.gathered.len() + bytes.len() < GATHERED_BYTES {
             section.gathered.extend_from_slice(bytes);
             return Ok(());
@@ -104,7 +105,7 @@ impl Builder {
     }
 
     fn pass_gathered_on(&mut self, section: &mut SectionWriter) -> Result<()> {
-        // Put back afterwards, to keep its allocation.
+        // The buffer is put back afterwards, to keep its allocation.
         let mut gathered = std::mem::take(&mut section.gathered);
         self.pass_on(section, &gathered)?;
         gathered.clear();
@@ -113,8 +114,8 @@ impl Builder {
     }
 
     fn pass_on(&mut self, section: &mut SectionWriter, bytes: &[u8]) -> Result<()> {
-        // Also a section with a reserved place is filled from front to end, so a running checksum is
-        // enough.
+        // Even a section with a reserved range is filled from front to end, so a running checksum
+        // is enough.
         section.sums.update(bytes);
         let at = section.entry.offset + section.passed_on;
         section.passed_on += bytes.len() as u64;
@@ -129,13 +130,14 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends a section. The table lists sections in the order in which they lie in the file.
+    /// Ends a section. The section table lists sections in the order of the file.
     pub(super) fn end(&mut self, mut section: SectionWriter) -> Result<()> {
         self.pass_gathered_on(&mut section)?;
         let entry = SectionEntry { len: section.passed_on, ..section.entry };
         let filled = !section.placed || section.entry.len == entry.len;
         bug::ensure(filled, "a section fills its place")?;
-        // The checksums and `parse_table` rely on this order: sections must not overlap or go backwards.
+        // The checksums and `parse_table` rely on this order: sections must not overlap or go
+        // backwards.
         let end = self.entries.last().map_or(0, |before| before.offset + before.len);
         bug::ensure(end <= entry.offset, "sections end in their order in the file")?;
         let sums = section.sums.finish();
@@ -152,12 +154,12 @@ impl Builder {
         self.end(section)
     }
 
-    /// Reads bytes that were written before.
+    /// Reads bytes that were written earlier.
     pub(super) fn read_back(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         Ok(self.file.read_at(offset, buffer)?)
     }
 
-    /// The error for bytes that read back differently from what was written.
+    /// Returns the error for bytes that differ from the written bytes when read back.
     pub(super) fn misread(&self, offset: u64) -> Error {
         let what = "the disk returns other bytes than were just written to it";
         Error::corrupt(Name::SegmentNew(self.stamp.id), offset, what)
@@ -170,40 +172,42 @@ impl Builder {
         name
     }
 
-    /// Creates a spill for bytes that come later in the file; `among` spills are filled
+    /// Creates a spill for bytes that come later in the file. `among` spills are filled
     /// concurrently.
     pub(super) fn spill(&mut self, among: usize) -> Spill {
         let (name, disk) = (self.scratch_name(), Arc::clone(&self.disk));
-        // A merge has a spill for each input. The second limit bounds all of them together.
+        // A merge has a spill for each input. The second limit bounds the memory of all spills
+        // together.
         let memory_bytes = Spill::MEMORY_BYTES.min(Spill::ALL_BYTES / among);
         Spill { disk, name, memory_bytes, memory: Vec::new(), scratch: None }
     }
 
-    /// Writes checksums, table and trailer, and renames the file durably.
+    /// Writes the checksums, the section table and the trailer, and renames the file durably.
     pub(super) fn finish(mut self, numbers: Numbers) -> Result<u64> {
         self.check(&numbers)?;
         // The clock comes from the disk, so a simulated disk writes the same file in each run.
         let numbers = Numbers { written: self.disk.clock(), ..numbers };
-        // The checksums follow the table's order, which is that of the file.
+        // The checksums follow the order of the section table, which is the order of the file.
         let bytes: Vec<u8> = self.sums.iter().flat_map(|sum| le_u32(*sum)).collect();
         let tag = Tag::of(Kind::Sums);
         let mut section = self.begin(tag)?;
         self.write(&mut section, &bytes)?;
-        // `end` adds the checksums of this section itself. Nothing in the section covers these: they are
-        // the roots, and go to the table.
+        // `end` adds the checksums of the checksum section. Nothing in the section covers these
+        // checksums: they are the roots, and are stored in the section table.
         let covered = self.sums.len();
         self.end(section)?;
         let roots = self.sums.split_off(covered);
         let offset = self.align()?;
         let table = Table { numbers, sections: std::mem::take(&mut self.entries), roots };
-        // Table and trailer come last, so a file that was cut short has no trailer and cannot be opened.
+        // Table and trailer come last, so a file that was cut short has no trailer and cannot be
+        // opened.
         self.file.append(&encode_table(&self.stamp, offset, &table))?;
         Ok(self.file.finish(Name::Segment(self.stamp.id))?)
     }
 }
 
 impl Builder {
-    /// Checks the lengths of sections against the numbers, as opening the segment does.
+    /// Checks the lengths of sections against the numbers, in the same way as opening the segment.
     fn check(&self, numbers: &Numbers) -> Result<()> {
         for (kind, bytes) in bytes_for(numbers.pages) {
             let has = |entry: &SectionEntry| entry.tag == Tag::of(kind) && entry.len == bytes;
@@ -216,7 +220,7 @@ impl Builder {
     }
 }
 
-/// Bytes kept for later: in memory while they are few, then in a scratch file.
+/// Bytes kept for later: in memory up to a limit, and beyond it in a scratch file.
 pub(super) struct Spill {
     disk: Arc<dyn Disk>,
     name: Name,
@@ -233,9 +237,9 @@ pub(super) enum Spilled {
 }
 
 impl Spill {
-    /// The most memory of a spill.
+    /// The maximum memory of a spill.
     const MEMORY_BYTES: usize = 1 << 20;
-    /// The most memory of all spills that are filled concurrently.
+    /// The maximum memory of all spills that are filled concurrently.
     const ALL_BYTES: usize = 16 << 20;
 
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
@@ -247,7 +251,7 @@ impl Spill {
             Some(scratch) => scratch,
             none => none.insert(Scratch::create(Arc::clone(&self.disk), self.name)?),
         };
-        // From the first spill on, the memory serves as a write buffer of the same size.
+        // After the first write to the file, the memory is a write buffer of the same size.
         scratch.append(&self.memory)?;
         self.memory.clear();
         Ok(())

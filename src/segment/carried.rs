@@ -1,4 +1,4 @@
-//! The carried part of a page's head in a record: everything that the record's own entries do not
+//! The carried part of a page's head in a record: the data that the record's own entries do not
 //! determine.
 
 use arrayvec::ArrayVec;
@@ -13,13 +13,14 @@ use crate::page::{
 };
 use crate::time::Time;
 
-/// Flags of the carried part: it has the last visit; it has the last successful visit, if that is
-/// another one.
+/// Flags of the carried part. `LAST`: the last visit is stored. `SETTLED`: the last successful
+/// visit is stored, because it is another visit.
 pub(super) const LAST: u8 = 1;
 pub(super) const SETTLED: u8 = 2;
-/// The modification date, if none of these visits has it.
+/// The modification date is stored, because none of the visits in the record has it.
 pub(super) const MODIFIED: u8 = 4;
-/// The current weight and its time; and the class.
+/// The current weight and its time are stored. `CLASSED`: the current class and its time are
+/// stored.
 pub(super) const WEIGHED: u8 = 8;
 pub(super) const CLASSED: u8 = 16;
 
@@ -31,11 +32,11 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
     (WEIGHED, "weighed"),
     (CLASSED, "classed"),
 ];
-/// The upper limit of a page's visits, so that sums of them cannot overflow.
+/// The upper limit of the number of a page's visits, so that sums of such numbers cannot overflow.
 const VISITS_MAX: u64 = 1 << 48;
 
-/// Appends the page as older components know it: its changes, if known, and its head, without own
-/// entries.
+/// Appends a page according to older components: its changes, if known, and its head, without
+/// entries of the current record.
 #[expect(clippy::cast_possible_truncation, reason = "changes take less than 128 bytes")]
 pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Changes>) {
     let start = out.len();
@@ -43,14 +44,14 @@ pub(crate) fn put_course(out: &mut Vec<u8>, head: &Head, changes: Option<&Change
     if let Some(changes) = changes {
         put_changes(out, changes);
         let len = out.len() - start;
-        // The length counts its own byte. So 1 means "known, and no comparison", and 0 is free for
-        // "unknown".
+        // The length includes its own byte. So 1 means that the changes are known and there is no
+        // comparison, and 0 is free for unknown changes.
         out.splice(start..=start, [len as u8]);
     }
     put_carried(out, head, &[]);
 }
 
-/// Unpacks a page that was packed in memory or validated before; empty input is an unknown page.
+/// Unpacks a page that was packed in memory or validated before. Empty input is an unknown page.
 #[expect(clippy::expect_used, reason = "a packed page was validated before")]
 pub(crate) fn unpack_course(packed: &[u8]) -> PageHistory {
     let take =
@@ -68,12 +69,13 @@ pub(crate) fn unpack_head(packed: &[u8]) -> Option<Head> {
 
 /// Returns the packed head of a packed page; empty for empty input.
 pub(crate) fn head_of(packed: &[u8]) -> &[u8] {
-    // The first byte counts itself and the changes; it is 0 if they are not known.
+    // The first byte is the length of itself and the changes. The byte is 0 if the changes are not
+    // known.
     let before = packed.first().map_or(0, |len| usize::from(*len).max(1));
     packed.get(before..).unwrap_or(&[])
 }
 
-/// Reads a packed page; `None` if it is invalid.
+/// Reads a packed page; `None` if the bytes are invalid.
 pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<PageHistory> {
     let changes = match cursor.u8()? {
         0 => None,
@@ -82,7 +84,7 @@ pub(crate) fn take_course(cursor: &mut Cursor<'_>) -> Option<PageHistory> {
     Some(PageHistory { head: Some(take_head(cursor)?), changes })
 }
 
-/// Reads a head that was packed without own entries; `None` if it is invalid.
+/// Reads a head that was packed without entries of its record; `None` if the bytes are invalid.
 pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
     Carried::take(cursor)?.join(std::iter::empty())
 }
@@ -91,11 +93,12 @@ pub(crate) fn take_head(cursor: &mut Cursor<'_>) -> Option<Head> {
 #[expect(clippy::expect_used, reason = "a head counts all visits of its page")]
 pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     let mut own_parts = PartialHead::default();
-    // A reader folds the record's own entries anyway. Parts of the head that they determine are not
-    // stored.
+    // A reader folds the record's own entries anyway. The parts of the head that these entries
+    // determine are not stored.
     own.iter().for_each(|entry| own_parts.take(*entry));
     let last = own_parts.head.as_ref().is_none_or(|t| t.last != head.last).then_some(head.last);
-    // The last visit is stored, so parts of the head that it determines are not stored either.
+    // The last visit is stored, so the parts of the head that this visit determines are not stored
+    // either.
     last.into_iter().for_each(|visit| own_parts.take(visit.into()));
     let settled =
         head.settled.filter(|s| own_parts.head.as_ref().and_then(|t| t.settled) != Some(*s));
@@ -120,7 +123,8 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
     put_varint(out, others.expect("a head counts the other visits"));
     put_signed(out, head.first.0);
     if let Some(Modified { heard, time }) = modified {
-        // Storable times lie in the years 1 to 9999, so no difference of two overflows.
+        // Storable times lie in the years 1 to 9999, so the difference of two times never
+        // overflows.
         put_signed(out, heard.0.wrapping_sub(head.first.0));
         put_signed(out, heard.0.wrapping_sub(time.0));
     }
@@ -129,16 +133,17 @@ pub(crate) fn put_carried(out: &mut Vec<u8>, head: &Head, own: &[Entry]) {
         put_property(out, property);
     }
     put_varint(out, contents.len() as u64);
-    // One run of entries, oldest first, so that each is packed against the one before.
+    // One run of entries, the oldest first, so that each entry is packed against the previous
+    // entry.
     let mut run: SmallVec<[Entry; HISTORY_WINDOW + 2]> =
         contents.iter().rev().map(|seen| as_entry(seen)).collect();
-    // No content is later than the settled visit, which is not later than the last one. `put_entries`
-    // panics on any other order.
+    // No content is later than the settled visit, and the settled visit is not later than the last
+    // visit. `put_entries` panics on any other order.
     run.extend(settled.into_iter().chain(last).map(Entry::Visit));
     put_entries(out, &run);
 }
 
-/// Returns the flag of a property of this kind.
+/// Returns the flag for a property of the same kind as `property`.
 fn flag(property: Property) -> u8 {
     match property {
         Property::Weight(_) => WEIGHED,
@@ -205,12 +210,13 @@ impl Carried {
         Some(Carried { visits, first, last, settled, contents, modified, properties })
     }
 
-    /// Combines the carried part with the last entries `own` to the head. `None` if an entry cannot
-    /// be read, or if a version was seen after all visits.
+    /// Combines the carried part with the last entries `own` to the head of the page. `None` if an
+    /// entry cannot be read, or if a version was seen after all visits.
     pub(super) fn join(self, own: impl Iterator<Item = Option<Entry>>) -> Option<Head> {
         let mut parts = PartialHead::of(own)?;
         let count = parts.head.as_ref().map_or(0, |head| head.visits);
-        // `visits` counts these two already. So `count` was taken before, and the sum is set below.
+        // `visits` already counts the last and the settled visit. So `count` was computed before,
+        // and the sum is set below.
         self.last.into_iter().chain(self.settled).for_each(|visit| parts.take(visit.into()));
         let mut head = parts.head()?;
         head.visits = self.visits + count;
@@ -219,14 +225,15 @@ impl Carried {
         self.properties.iter().for_each(|given| head.set_property(given));
         self.contents.into_iter().for_each(|version| head.see(version));
         let settled = head.settled.map(|visit| visit.time);
-        // Some settled visit saw each content. A later one means that the bytes are damaged.
+        // Each content was seen by some settled visit. If a content is later than all settled
+        // visits, the bytes are damaged.
         let possible = head.contents.iter().all(|version| Some(version.time) <= settled);
         possible.then_some(head)
     }
 }
 
-/// The parts of a head that some entries determine. Restated content may be of a visit that is not
-/// among them, and a property may be older than they are.
+/// The parts of a head that some entries determine. Restated content may belong to a visit that is
+/// not among the entries, and a property may be older than the entries.
 #[derive(Default)]
 pub(super) struct PartialHead {
     head: Option<Head>,
@@ -235,7 +242,7 @@ pub(super) struct PartialHead {
 }
 
 impl PartialHead {
-    /// Folds entries; `None` if one cannot be read.
+    /// Folds entries; `None` if an entry cannot be read.
     pub(super) fn of(entries: impl Iterator<Item = Option<Entry>>) -> Option<PartialHead> {
         let mut parts = PartialHead::default();
         for entry in entries {
@@ -246,8 +253,8 @@ impl PartialHead {
 
     fn take(&mut self, entry: Entry) {
         match (&self.head, entry) {
-            // Without a visit there is no head to fold into. The visit may be among those carried, so
-            // this waits.
+            // Without a visit there is no head to fold the restatement into. The visit may be in
+            // the carried part, so the restatement waits.
             (None, Entry::Restated(restated)) => {
                 let (content, time) = (restated.content(), restated.time);
                 self.restated.push(LastSeen { content, time, restated: true });
@@ -257,7 +264,7 @@ impl PartialHead {
         }
     }
 
-    /// Returns the head of these entries alone; `None` if none of them is a visit.
+    /// Returns the head that these entries alone determine; `None` if no entry is a visit.
     pub(super) fn head(self) -> Option<Head> {
         let mut head = self.head?;
         self.restated.into_iter().for_each(|version| head.see(version));

@@ -1,4 +1,4 @@
-//! The packed form of how a page changes.
+//! The packed form of a page's change statistics.
 
 use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{Changes, LENGTHS};
@@ -8,7 +8,8 @@ use crate::time::Time;
 pub(super) const UNCHANGED: u8 = 1;
 pub(super) const DATED: u8 = 2;
 pub(super) const UNDATED: u8 = 4;
-/// When the page was last found changed; and by how many bits.
+/// The time when the page was last found changed is stored. `DISTANCE`: the distance of this change
+/// is stored.
 pub(super) const LAST: u8 = 8;
 pub(super) const DISTANCE: u8 = 16;
 
@@ -21,16 +22,16 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
     (DISTANCE, "distance"),
 ];
 
-/// Appends the changes of a page; nothing if there is no comparison.
+/// Appends the changes of a page. Appends nothing if there is no comparison.
 pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
-    // A page with one visit has no comparison, and pays no byte.
+    // A page with one visit has no comparison, and takes no byte.
     if *changes == Changes::default() {
         return;
     }
     let c = changes;
     let last = c.last_change();
-    // There are eight lengths, so a byte has a bit for each, and the sum of distinct bits cannot
-    // overflow.
+    // There are eight length classes, so a byte has a bit for each, and the sum of distinct bits
+    // cannot overflow.
     let lengths: u8 =
         (0..LENGTHS).filter(|length| c.undated(*length) > (0, 0)).map(|length| 1 << length).sum();
     let mut flags = 0;
@@ -58,8 +59,8 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
     }
     let counts = c.sums.iter().zip(&c.changed).zip(&c.returned);
     for ((sum, changed), returned) in counts.filter(|((_, c), r)| (**c, **r) > (0, 0)) {
-        // The low bit says whether a number of returns follows, so a length without returns pays no
-        // byte.
+        // The low bit tells whether a number of returns follows, so a length class without returns
+        // takes no byte for returns.
         put_varint(out, u64::from(*changed) << 1 | u64::from(*returned > 0));
         if *returned > 0 {
             out.push(*returned);
@@ -75,7 +76,7 @@ pub(crate) fn put_changes(out: &mut Vec<u8>, changes: &Changes) {
     }
 }
 
-/// Unpacks the changes of a page, which fill `packed`; `None` if they are invalid.
+/// Unpacks the changes of a page, which fill `packed`; `None` if the bytes are invalid.
 #[expect(clippy::indexing_slicing, reason = "a length is less than there are")]
 pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
     let mut c = Changes::default();
@@ -107,7 +108,8 @@ pub(super) fn take_changes(packed: &[u8]) -> Option<Changes> {
         c.note(Time(time), bits.map(u32::from));
         c.bits = cursor.varint()?;
     }
-    // Each value has one packed form. Any other bytes are damage, so equal changes are equal bytes.
+    // Each value has exactly one packed form, so equal changes have equal bytes. Any other bytes
+    // are damage.
     let mut again = Vec::with_capacity(packed.len());
     put_changes(&mut again, &c);
     (c.is_possible() && cursor.is_empty() && again == packed).then_some(c)

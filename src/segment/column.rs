@@ -1,4 +1,4 @@
-//! Sections as the search reads them.
+//! Sections in the form that searches read.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
@@ -29,7 +29,8 @@ pub(crate) struct SectionColumn {
 impl SectionColumn {
     pub(crate) fn new(segment: &Arc<Segment>, tag: Tag) -> Self {
         let section = segment.place(tag);
-        // Kept here, so that a read of the hot path does not go through the segment.
+        // The bytes and the flag are stored in this column, so that a read on the hot path does not
+        // access the segment.
         let (bytes, whole) = (segment.map_part(&section), Arc::clone(segment.whole_flag(&section)));
         SectionColumn { section, bytes, whole, segment: Arc::clone(segment) }
     }
@@ -39,15 +40,15 @@ impl SectionColumn {
         SectionRef::new(&self.segment, self.section, &self.bytes)
     }
 
-    /// Returns the bytes of the section without checks. All blocks must have been checked.
+    /// Returns the bytes of the section without checks. All blocks must have been checked before.
     pub(super) fn whole(&self) -> WholeColumn {
         WholeColumn(self.bytes.clone())
     }
 
-    /// Returns number `index` of a section of 32-bit numbers.
+    /// Returns the number at `index` in a section of 32-bit numbers.
     #[inline]
     pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
-        // A saturated offset is beyond the section, and so an error.
+        // A saturated offset is beyond the section, so the read is an error.
         let start = index.saturating_mul(4);
         let bytes = self.bytes(start..start.saturating_add(4))?;
         let bytes = bytes.as_array::<4>().or_bug("a range has as many bytes as were asked for")?;
@@ -60,15 +61,15 @@ impl Column for SectionColumn {
 
     #[inline]
     fn bytes(&self, range: Range<u64>) -> Result<&[u8]> {
-        // One load in place of a bit for each block. Relaxed is enough: the bytes of a map never change,
-        // so the flag publishes no data.
+        // One load instead of a bit for each block. Relaxed is enough: the bytes of a map never
+        // change, so the flag publishes no data.
         if self.whole.load(Ordering::Relaxed)
             && let (Ok(start), Ok(end)) = (usize::try_from(range.start), usize::try_from(range.end))
             && let Some(bytes) = self.bytes.get(start..end)
         {
             return Ok(bytes);
         }
-        // Also reached by a range beyond the section: the slow path makes the error.
+        // A range beyond the section also comes here: the slow path returns the error.
         self.section().get(range)
     }
 
@@ -91,7 +92,8 @@ impl Column for SectionColumn {
 #[derive(Clone, Debug)]
 pub(crate) struct WholeColumn(MapPart);
 
-/// A [`WholeColumn`] contradicts itself. Its [`SectionColumn`] reports where and how.
+/// The error that a [`WholeColumn`] contradicts itself. The [`SectionColumn`] of the section
+/// reports the details with the offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contradiction;
 

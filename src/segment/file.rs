@@ -1,4 +1,4 @@
-//! An open segment: its map, its sections, and which of its blocks have been checked.
+//! An open segment: its map, its sections, and the state of its blocks: checked or not.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::fmt;
@@ -18,11 +18,11 @@ use crate::process::Process;
 use crate::progress::Progress;
 use crate::search::{LINE_BYTES, Line};
 
-/// The number of blocks that one touch reads ahead: a divisor of 64.
-// 32 KiB. As a divisor of 64, it keeps the bits of all these blocks in one word.
+/// The number of blocks that one touch reads ahead. It divides 64.
+// 32 KiB. The number divides 64, so the bits of all blocks read ahead are in one word.
 const AROUND_BLOCKS: u64 = 8;
-/// The most ranges of a file that get an access hint for the system. A segment written here has
-/// five, and a process may have some ten thousand in all.
+/// The maximum number of ranges of a file with an access hint for the system. A segment written by
+/// this version has five such ranges, and a process may have about ten thousand in total.
 const RANGES_MAX: usize = 16;
 
 /// The number of bytes of a table that are checked between two checks for cancellation.
@@ -30,21 +30,21 @@ const WARM_UP_STEP: usize = 16 << 20;
 
 /// An immutable file of a store, memory-mapped.
 ///
-/// Opening reads only the head and the section table. Every other byte is checked against its
-/// block's checksum when the block is first touched.
+/// Opening reads only the head, the section table and the trailer. All other bytes are checked
+/// against the checksum of their block when the block is first touched.
 pub(crate) struct Segment {
     disk: Arc<dyn Disk>,
     map: Arc<Map>,
     frame: Frame,
     /// One bit for each block of each section.
     checked: Box<[AtomicU64]>,
-    /// For each section, whether all of its bits are set; the last element is for absent sections.
+    /// For each section, whether all of its bits are set. The last element is for absent sections.
     whole: Box<[Arc<AtomicBool>]>,
     /// Whether all bits of all fingerprint tables are set.
     tables_whole: AtomicBool,
     /// Whether the file is removed when the last reference is dropped.
     removed_when_dropped: AtomicBool,
-    /// The process that opened it; only this process removes it.
+    /// The process that opened the segment. Only this process removes the file.
     process: Process,
 }
 
@@ -55,18 +55,19 @@ impl fmt::Debug for Segment {
 }
 
 impl Segment {
-    /// Maps segment `id` of a store. Costs a few plain reads, whatever its size: the map is not
-    /// touched.
+    /// Maps segment `id` of a store. Costs a few plain reads, whatever the size of the segment,
+    /// because the map is not touched.
     pub(crate) fn open(disk: &Arc<dyn Disk>, id: u64) -> Result<Segment> {
         Segment::open_file(disk, Name::Segment(id), id)
     }
 
-    /// Maps segment `id` from the file with this name.
+    /// Maps segment `id` from the file `name`.
     pub(crate) fn open_file(disk: &Arc<dyn Disk>, name: Name, id: u64) -> Result<Segment> {
         let file = disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
         let frame = Frame::read(&*file, name, id)?;
         let map = Arc::new(disk.map(name).map_err(|e| Error::io("map", name, e))?);
-        // The map opens the name a second time. Another file may have it by now.
+        // The map opens the file by its name a second time. By then, the name may belong to another
+        // file.
         if map.len() as u64 != frame.bytes() {
             return Err(Error::corrupt(name, 0, "its length changed while it was opened"));
         }
@@ -76,17 +77,17 @@ impl Segment {
             let range = in_memory(first.offset)..in_memory(last.offset + last.len);
             match first.tag.kind.touch() {
                 // By default a kernel reads some MiB around each touch, though a lookup needs one
-                // memory page. In a store larger than memory, that evicted data that other lookups
-                // needed.
+                // memory page. In a store larger than memory, the additional reads evicted data
+                // that other lookups needed.
                 Touch::Seldom => map.expect_few_touches(range),
-                // Not for the whole file: then each touch of a record that is not in memory would read 2
-                // MiB.
+                // Huge pages are not requested for the whole file, because each touch of a record
+                // that is not in memory would read 2 MiB.
                 Touch::Everywhere => map.ask_for_huge_pages(range),
                 Touch::Through => {}
             }
         }
         let checked = (0..frame.blocks().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        // One flag more, for sections that are absent: their number is that after the last.
+        // One additional flag for absent sections: their index is the number of sections.
         let whole = (0..=frame.sections().len()).map(|_| Arc::default()).collect();
         Ok(Segment {
             disk: Arc::clone(disk),
@@ -100,8 +101,9 @@ impl Segment {
         })
     }
 
-    /// Reads, with plain reads, the sections that are read through the map to make a segment live.
-    /// A failing medium is an error here; through the map it would be a signal.
+    /// Reads sections with plain reads before a segment is made live: the sections that are then
+    /// read through the map. A failing medium is an error in a plain read; through the map it would
+    /// be a signal.
     pub(crate) fn read_plainly(&self) -> Result<()> {
         let name = self.frame.name();
         let file = self.disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))?;
@@ -110,7 +112,8 @@ impl Segment {
             matches!(section.tag.kind, Kind::Tombstones | Kind::Shards | Kind::Shape)
         };
         for section in self.frame.sections().iter().filter(needed) {
-            // This marks no block as checked: the bytes of the map are compared again on first touch.
+            // The check marks no block as checked: the bytes of the map are compared again on first
+            // touch.
             for block in 0..block_count(section.len) {
                 plain.block(section, block)?;
             }
@@ -130,7 +133,7 @@ impl Segment {
         self.frame.numbers()
     }
 
-    /// Returns the frame of its file.
+    /// Returns the frame of the segment's file.
     pub(crate) fn frame(&self) -> &Frame {
         &self.frame
     }
@@ -145,7 +148,8 @@ impl Segment {
         self.removed_when_dropped.store(true, Ordering::Release);
     }
 
-    /// Keeps the file after all; the next open removes it.
+    /// Cancels the removal when the last reference is dropped. The next open of the store removes
+    /// the file.
     pub(crate) fn keep(&self) {
         self.removed_when_dropped.store(false, Ordering::Release);
     }
@@ -155,7 +159,7 @@ impl Segment {
         self.frame.epochs()
     }
 
-    /// Returns a section; an empty one if it does not exist.
+    /// Returns a section. A section that does not exist is empty.
     pub(crate) fn section(&self, tag: Tag) -> SectionRef<'_> {
         self.section_at(self.place(tag))
     }
@@ -185,30 +189,31 @@ impl Segment {
         self.frame.sections().iter().map(|&section| self.section_at(section))
     }
 
-    /// Asks the system to read bytes of a section ahead, as far as the section reaches.
+    /// Asks the system to read a range of a section ahead, up to the end of the section.
     pub(super) fn read_ahead(&self, section: &Section, range: Range<u64>) {
         let at = |offset: u64| in_memory(section.offset + offset.min(section.len));
         self.map.read_ahead(at(range.start)..at(range.end));
     }
 
-    /// The error for invalid bytes with a correct checksum.
+    /// Returns the error for invalid bytes with a correct checksum.
     pub(crate) fn damaged(&self, tag: Tag, offset: u64, what: &str) -> Error {
         self.frame.damaged(tag, offset, what)
     }
 
-    /// Checks all blocks from front to end, which would otherwise be checked on first touch. Costs
-    /// reading the file from memory, since it has just been written.
+    /// Checks all blocks from front to end, so that they need no check on first touch. Costs
+    /// reading the file from memory, since the file has just been written.
     pub(crate) fn warm_up(&self) -> Result<()> {
         let unwatched = Progress::default();
         self.all_sections().try_for_each(|section| section.warm_up(&unwatched))?;
-        // After all sections: readers that see this flag search the tables without any check.
+        // This flag is set after all sections were checked: readers that see it search the tables
+        // without any check.
         self.tables_whole.store(true, Ordering::Release);
         Ok(())
     }
 
     /// Returns the sections of the fingerprint tables.
     fn table_sections(&self) -> impl Iterator<Item = SectionRef<'_>> {
-        // The checksums have the greatest kind, so they are among these.
+        // The section of checksums has the greatest kind, so it is among these sections.
         self.all_sections().filter(|section| section.section.tag.kind >= Kind::Fingerprints)
     }
 
@@ -233,7 +238,7 @@ impl Segment {
         self.whole_flag(section).load(Ordering::Relaxed)
     }
 
-    /// Returns the word with the bit of a block, which is bit `block % 64`.
+    /// Returns the word with the bit of a block. Within the word it is bit `block % 64`.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a block of a section is one of all")]
     fn checked(&self, block: u64) -> &AtomicU64 {
@@ -242,7 +247,8 @@ impl Segment {
 
     #[inline]
     fn is_checked(&self, block: u64) -> bool {
-        // Relaxed: a bit guards bytes that never change. At worst two threads check the same block.
+        // Relaxed: a bit describes bytes that never change. At worst two threads check the same
+        // block.
         self.checked(block).load(Ordering::Relaxed) >> (block % 64) & 1 == 1
     }
 
@@ -250,13 +256,14 @@ impl Segment {
         self.checked(block).fetch_or(1 << (block % 64), Ordering::Relaxed);
     }
 
-    /// Returns the expected checksum of a block, after checking the block that holds it.
+    /// Returns the expected checksum of a block, after checking the block of checksums that
+    /// contains it.
     fn expected_sum(&self, section: &Section, block: u64) -> Result<u32> {
         if section.tag.kind == Kind::Sums {
             return self.frame.root(block);
         }
-        // Checks that block of checksums first, by its root. The recursion ends there: the roots are in
-        // memory, and were checked at open.
+        // `u32_at` first checks the block of checksums, by its root. The recursion ends there: the
+        // roots are in memory, and were checked at open.
         self.section(Tag::of(Kind::Sums)).u32_at(section.first_block + block)
     }
 
@@ -276,16 +283,17 @@ impl Segment {
         Ok(())
     }
 
-    /// Asks the system to read the blocks around this one, if it is the first touched among them.
-    /// While a segment is loaded into memory, reading a few more blocks costs no more time.
+    /// Asks the system to read the blocks around a block, if none of these blocks was touched
+    /// before. While a segment is loaded into memory, reading a few more blocks costs no more time.
     fn read_around(&self, section: &Section, block: u64) {
         let number = section.first_block + block;
         let first = number - number % AROUND_BLOCKS;
-        // `first` is a multiple of 8, so the bits of all eight blocks are in this word.
+        // `first` is a multiple of 8, so the bits of all eight blocks are in the same word.
         let touched = self.checked(first).load(Ordering::Relaxed) >> (first % 64);
         let is_first = touched & ((1 << AROUND_BLOCKS) - 1) == 0;
         if is_first && section.tag.kind.touch() == Touch::Seldom {
-            // The first of the eight blocks may belong to the section before, which is not read ahead.
+            // The first of the eight blocks may belong to the previous section, which is not read
+            // ahead.
             let start = first.saturating_sub(section.first_block) * BLOCK_BYTES;
             let end = (first + AROUND_BLOCKS - section.first_block) * BLOCK_BYTES;
             self.read_ahead(section, start..end);
@@ -303,9 +311,9 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // A forked child drops its copy too. The file belongs to the parent.
+        // A forked child also drops its copy. The file belongs to the parent.
         if self.removed_when_dropped.load(Ordering::Acquire) && self.process.is_current() {
-            // If this fails, the next open finds the file and removes it.
+            // If the removal fails, the next open finds the file and removes it.
             let _ = self.disk.remove(self.frame.name());
         }
     }
@@ -330,14 +338,14 @@ impl<'a> SectionRef<'a> {
         self.section.len
     }
 
-    /// Returns sound bytes of the section, or an error.
+    /// Returns a range of the section after checking its blocks; an error if a block is damaged.
     #[inline]
     pub(crate) fn get(&self, range: Range<u64>) -> Result<&'a [u8]> {
         let (start, end) = (usize::try_from(range.start), usize::try_from(range.end));
         let (Ok(start), Ok(end)) = (start, end) else { return Err(self.beyond(&range)) };
         let Some(bytes) = self.bytes.get(start..end) else { return Err(self.beyond(&range)) };
         if !bytes.is_empty() && !self.segment.is_whole(&self.section) {
-            // The range is not empty, so its end is 1 at least.
+            // The range is not empty, so its end is at least 1.
             for block in range.start / BLOCK_BYTES..=(range.end - 1) / BLOCK_BYTES {
                 if !self.segment.is_checked(self.section.first_block + block) {
                     self.segment.check_block(&self.section, block)?;
@@ -347,8 +355,8 @@ impl<'a> SectionRef<'a> {
         Ok(bytes)
     }
 
-    /// Returns at most `most` bytes from `start` on without checks. For prefetching only: callers
-    /// read them again with checks.
+    /// Returns at most `most` bytes from `start` on, without checks. Only for prefetching: callers
+    /// read the bytes again with checks.
     #[inline]
     pub(super) fn peek(&self, start: u64, most: usize) -> &'a [u8] {
         let rest = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..));
@@ -363,19 +371,19 @@ impl<'a> SectionRef<'a> {
             progress.check()?;
             progress.pass(piece.end - piece.start);
             if self.section.tag.kind.touch() == Touch::Seldom {
-                // Read-ahead loads small memory pages. Other sections are loaded by touch, in huge
-                // pages.
+                // Read-ahead loads small memory pages, so only sections with few touches are read
+                // ahead. Other sections are loaded by touch, in huge pages.
                 self.segment.read_ahead(&self.section, piece.clone());
             }
             self.get(piece)?;
         }
-        // From here on `get` skips the bits of single blocks.
+        // After this store, `get` skips the bits of single blocks.
         self.segment.whole_flag(&self.section).store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Returns the section as memory lines; the lines with these numbers are sound, or it is an
-    /// error.
+    /// Returns the section as memory lines, after checking the blocks of the lines with numbers
+    /// `lines`; an error if a block is damaged.
     #[inline]
     pub(super) fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&'a [Line]> {
         let (all, _) = <[Line]>::ref_from_prefix(self.bytes)
@@ -405,21 +413,22 @@ impl<'a> SectionRef<'a> {
         self.segment.damaged(self.section.tag, range.start, &what)
     }
 
-    /// Returns `N` sound bytes of the section, or an error.
+    /// Returns `N` bytes of the section after checking their blocks; an error if a block is
+    /// damaged.
     #[inline]
     pub(crate) fn array<const N: usize>(&self, at: u64) -> Result<[u8; N]> {
-        // A saturated offset is beyond the section, and so an error.
+        // A saturated offset is beyond the section, so the read is an error.
         let bytes = self.get(at..at.saturating_add(N as u64))?;
         Ok(*bytes.as_array().or_bug("a range has as many bytes as were asked for")?)
     }
 
-    /// Returns number `index` of a section of 32-bit numbers.
+    /// Returns the number at `index` in a section of 32-bit numbers.
     #[inline]
     pub(crate) fn u32_at(&self, index: u64) -> Result<u32> {
         self.array(index.saturating_mul(4)).map(|bytes: [u8; 4]| LittleEndian::read_u32(&bytes))
     }
 
-    /// Returns number `index` of a section of 64-bit numbers.
+    /// Returns the number at `index` in a section of 64-bit numbers.
     #[inline]
     pub(crate) fn u64_at(&self, index: u64) -> Result<u64> {
         self.array(index.saturating_mul(8)).map(|bytes: [u8; 8]| LittleEndian::read_u64(&bytes))

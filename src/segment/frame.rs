@@ -11,7 +11,8 @@ use crate::layout::{
 };
 use crate::order::sort_few_by_key;
 
-/// The number of kinds of sections that exist once: the kinds below this number.
+/// The number of section kinds that occur once per segment. These kinds are the kinds below this
+/// number.
 const PLAIN: usize = Kind::Fingerprints as usize;
 
 /// A section, with the positions of its blocks' checksums and bits.
@@ -21,7 +22,7 @@ pub(crate) struct Section {
     pub(super) offset: u64,
     pub(super) len: u64,
     pub(super) first_block: u64,
-    /// Its index among all sections; for an absent section, the number of sections.
+    /// The index of the section among all sections; for an absent section, the number of sections.
     pub(super) number: usize,
 }
 
@@ -45,22 +46,23 @@ impl Section {
     }
 }
 
-/// The head, the section table and the trailer of a segment: they must be sound to trust the rest.
+/// The head, the section table and the trailer of a segment. A segment is readable only if its
+/// frame is sound.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    /// The name of its file.
+    /// The name of the segment's file.
     name: Name,
     stamp: Stamp,
     bytes: u64,
     /// The checksum of the trailer.
     checksum: u32,
     table: Table,
-    /// The offset of the table.
+    /// The offset of the section table.
     table_at: u64,
     sections: Vec<Section>,
-    /// The sections that exist once, by kind; without the checksums.
+    /// The sections that occur once, by kind, without the section of checksums.
     plain: [Section; PLAIN],
-    /// The section of checksums, the last of all.
+    /// The section of checksums, which is the last section.
     sums: Section,
     /// The indexes of the table sections, in order of epoch, kind and part.
     of_tables: Vec<u32>,
@@ -68,17 +70,17 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Reads the frame of segment `id` from the file with this name, with plain reads. Takes memory
-    /// for its section table, which is part of the file.
+    /// Reads the frame of segment `id` from the file `name`, with plain reads. Takes memory for the
+    /// section table, which is a part of the file.
     pub(crate) fn read(file: &dyn DiskFile, name: Name, id: u64) -> Result<Frame> {
         let stamp = read_stamp(file, name, id)?;
         let flaw = |flaw| error_of(name, flaw);
         let len = measure(file, name)?;
-        // Cannot saturate: the head was read, and it is as long as the trailer.
+        // The subtraction cannot saturate: the head was read, and it is as long as the trailer.
         let at = len.saturating_sub(TRAILER_BYTES);
         let trailer = parse_trailer(&read(file, name, at..len)?, len, &stamp).map_err(flaw)?;
-        // `parse_trailer` has checked that the table ends where the trailer begins. So this allocates no
-        // more than the file has.
+        // `parse_trailer` has checked that the section table ends where the trailer begins. So the
+        // allocation is no larger than the file.
         let table = read(file, name, trailer.offset..trailer.offset + trailer.len)?;
         let table = parse_table(&table, &trailer).map_err(flaw)?;
         Self::new(name, stamp, len, &trailer, table)
@@ -95,14 +97,14 @@ impl Frame {
                 first_block: blocks,
                 number: sections.len(),
             });
-            // Blocks are numbered through all sections: one section of checksums and one bitmap serve
-            // all of them.
+            // Blocks are numbered through all sections, so one section of checksums and one bitmap
+            // serve all sections.
             blocks += block_count(entry.len);
         }
-        // The checksums are the last section, and they cover all sections before it.
+        // The checksums are the last section and cover all sections before it.
         let sums = sections.last().filter(|s| s.tag == Tag::of(Kind::Sums)).copied();
-        // The checksums do not cover themselves. Roots in the table cover them, and the trailer covers
-        // those.
+        // The section of checksums does not cover itself. Roots in the section table cover it, and
+        // the trailer covers the roots.
         let sound = |s: &Section| {
             Some(s.len) == s.first_block.checked_mul(4)
                 && table.roots.len() as u64 == block_count(s.len)
@@ -154,7 +156,7 @@ impl Frame {
         self.stamp.id
     }
 
-    /// Returns the name of its file.
+    /// Returns the name of the segment's file.
     pub(crate) fn name(&self) -> Name {
         self.name
     }
@@ -193,7 +195,7 @@ impl Frame {
         self.sections.iter().filter(|s| s.tag.kind == Kind::Fingerprints).map(|s| s.tag.epoch)
     }
 
-    /// Returns the offset of the table.
+    /// Returns the offset of the section table.
     pub(super) fn table_at(&self) -> u64 {
         self.table_at
     }
@@ -203,11 +205,11 @@ impl Frame {
         self.table.roots.len() as u64
     }
 
-    /// Returns a section; an empty one if it does not exist. Table sections cost a binary search;
-    /// the others constant time.
+    /// Returns a section. A section that does not exist is empty. Table sections cost a binary
+    /// search; other sections cost constant time.
     pub(crate) fn place(&self, tag: Tag) -> Section {
-        // Every check of a block comes here. A walk of all sections made opening quadratic in the
-        // epochs: 18 s with 20,000 of them.
+        // Every check of a block calls this function. A walk over all sections made opening
+        // quadratic in the number of epochs: 18 s with 20,000 epochs.
         if let Some(&plain) = self.plain.get(tag.kind as usize) {
             return plain;
         }
@@ -219,8 +221,8 @@ impl Frame {
             of(place).map(|section| by_epoch(section.tag))
         });
         let place = at.ok().and_then(|at| self.of_tables.get(at)).and_then(of).copied();
-        // An absent section is empty. So a read in it is an error, and an epoch without tables needs no
-        // special case.
+        // An absent section is empty. So a read from an absent section is an error, and an epoch
+        // without tables needs no special case.
         place.unwrap_or(Section::absent(tag, self.sections.len()))
     }
 
@@ -235,12 +237,12 @@ impl Frame {
         Ok(*root.or_bug("each block of the checksums has a checksum")?)
     }
 
-    /// Returns the ranges between sections and before the table, which hold zeros.
+    /// Returns the ranges between sections and before the section table, which contain zeros.
     pub(super) fn gaps(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let ends = self.sections.iter().map(|s| s.offset + s.len);
         let starts = self.sections.iter().map(|s| s.offset).chain([self.table_at]);
-        // Gap i runs from the end of section i - 1 (or of the head) to the start of section i (or of the
-        // table). `parse_table` has checked that they ascend.
+        // Gap i is between the end of section i - 1 (or of the head) and the start of section i (or
+        // of the section table). `parse_table` has checked that the sections ascend.
         std::iter::once(HEAD_BYTES).chain(ends).zip(starts).filter(|(start, end)| start < end)
     }
 
@@ -262,7 +264,8 @@ fn order_of_tables(sections: &[Section]) -> Vec<u32> {
     let of_tables = sections.iter().filter(|section| section.tag.kind.is_of_epoch());
     let mut order: Vec<(Tag, u32)> =
         of_tables.map(|section| (section.tag, section.number as u32)).collect();
-    // The file has another order: rotation by rotation. So the table's order cannot be searched.
+    // In the file, sections are in another order: rotation by rotation. So the order of the section
+    // table does not allow a binary search.
     sort_few_by_key(&mut order, |(tag, _)| by_epoch(*tag));
     order.into_iter().map(|(_, place)| place).collect()
 }

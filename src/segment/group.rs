@@ -15,10 +15,10 @@ pub(super) struct GroupWriter {
 }
 
 impl GroupWriter {
-    /// Whether a page comes after the last one. Costs two SURT keys.
+    /// Whether a page comes after the last page. Costs two SURT keys.
     pub(super) fn precedes(&self, url: &str) -> bool {
         let last = String::from_utf8_lossy(&self.last_url);
-        // No page has an empty URL, so an empty one means that this page is the first.
+        // No page has an empty URL, so an empty last URL means that this page is the first.
         last.is_empty() || (surt::key_of(&last), &*last) < (surt::key_of(url), url)
     }
 
@@ -26,12 +26,14 @@ impl GroupWriter {
     #[expect(clippy::indexing_slicing, reason = "the shared prefix is no longer than either URL")]
     pub(super) fn push(&mut self, url: &str, record: impl FnOnce(&mut Vec<u8>)) {
         let url = url.as_bytes();
-        // The first URL of a group is stored whole, so that a group can be read alone.
+        // The first URL of a group is stored whole, so that a group can be read without other
+        // groups.
         let shared = if self.count == 0 { 0 } else { alike(url, &self.last_url) };
         let suffix = &url[shared..];
         put_varint(&mut self.heads, shared as u64);
         put_varint(&mut self.heads, suffix.len() as u64);
-        // Heads and records are gathered apart: a lookup walks the heads, and touches one record.
+        // Heads and records are collected separately, because a lookup reads all heads but only one
+        // record.
         let start = self.records.len();
         record(&mut self.records);
         put_varint(&mut self.heads, (self.records.len() - start) as u64);
@@ -50,7 +52,7 @@ impl GroupWriter {
         self.count == 0
     }
 
-    /// Appends the packed group, and begins the next.
+    /// Appends the packed group, and begins the next group.
     pub(super) fn flush(&mut self, out: &mut Vec<u8>) {
         put_varint(out, self.count);
         put_varint(out, self.heads.len() as u64);
@@ -92,17 +94,17 @@ impl<'a> Group<'a> {
         self.records.take(record)
     }
 
-    /// Skips `before` pages; writes the URL of the next into `url`, and returns its record.
+    /// Skips `before` pages. Writes the URL of the next page into `url`, and returns its record.
     ///
-    /// Copies only bytes that remain in the URL: its own suffix, and the parts of earlier suffixes
-    /// that it shares.
+    /// Copies only bytes of the page's URL: its own suffix, and the parts of earlier suffixes that
+    /// the URL shares.
     #[expect(
         clippy::indexing_slicing,
         reason = "no URL shares more with the one before than that has: checked for each"
     )]
     pub(super) fn skip(&mut self, before: u64, url: &mut Vec<u8>) -> Option<&'a [u8]> {
-        // Never overflows: `head` fails after as many pages as the group has, which `parse` limits to
-        // 16.
+        // Never overflows: `head` fails after the last page of the group, and `parse` limits a
+        // group to 16 pages.
         let mut suffixes: ArrayVec<(usize, &[u8]), GROUP_LEN> = ArrayVec::new();
         let (mut len, mut records) = (0, 0_usize);
         for _ in 0..before {
@@ -120,11 +122,11 @@ impl<'a> Group<'a> {
         }
         url.clear();
         url.reserve_exact(shared + suffix.len());
-        // These zeros are all overwritten below, since the first page of a group shares nothing.
+        // These zeros are all overwritten below, since the first page of a group shares no bytes.
         url.resize(shared, 0);
         url.extend_from_slice(suffix);
         // From the last page backwards: each byte comes from the newest suffix that covers it. Most
-        // suffixes are covered by later ones and are not copied.
+        // suffixes are covered by later suffixes and are not copied.
         let mut wanted = shared;
         for &(shared, suffix) in suffixes.iter().rev() {
             if shared < wanted {
@@ -136,8 +138,8 @@ impl<'a> Group<'a> {
         self.records.take(record)
     }
 
-    /// Returns the next page's head: the length shared with the URL before, the suffix, and the
-    /// length of the record.
+    /// Returns the next page's head: the length of the prefix shared with the previous URL, the
+    /// suffix, and the length of the record.
     #[inline]
     fn head(&mut self) -> Option<(usize, &'a [u8], usize)> {
         self.left = self.left.checked_sub(1)?;
@@ -146,24 +148,24 @@ impl<'a> Group<'a> {
         Some((usize::try_from(shared).ok()?, suffix, usize::try_from(record).ok()?))
     }
 
-    /// Skips `before` pages; returns the record of the next, and whether its URL is `url`.
+    /// Skips `before` pages. Returns the record of the next page, and whether its URL is `url`.
     /// Assembles no URL.
     #[expect(clippy::indexing_slicing, reason = "the common prefix is no longer than `url`")]
     pub(super) fn find(&mut self, before: u64, url: &[u8]) -> Option<(&'a [u8], bool)> {
-        // The length of the current URL, and how much of it is that of `url`.
+        // The length of the current URL, and the length of its common prefix with `url`.
         let (mut len, mut same) = (0, 0);
         for left in (0..=before).rev() {
             let (shared, suffix, record) = self.head()?;
             if shared > len {
                 return None;
             }
-            // If this URL shares more than the matching prefix, it shares the mismatch too, and its
-            // suffix does not matter.
+            // If this URL shares more than the matching prefix with the previous URL, it also
+            // shares the mismatch, and its suffix does not matter.
             if shared <= same {
                 same = shared + alike(suffix, &url[shared..]);
             }
             len = shared + suffix.len();
-            // Takes a slice of the record. The memory of other pages' records is not touched.
+            // Takes a slice of the record. Does not touch the memory of other pages' records.
             let record = self.records.take(record)?;
             if left == 0 {
                 return Some((record, same == len && len == url.len()));
@@ -180,7 +182,8 @@ pub(crate) fn alike(a: &[u8], b: &[u8]) -> usize {
     for (x, y) in words {
         let difference = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
         if difference != 0 {
-            // Read as little-endian, the lowest byte that differs is the first one.
+            // Words are read as little-endian, so the lowest byte that differs is the first byte
+            // that differs.
             return same + (difference.trailing_zeros() / 8) as usize;
         }
         same += 8;

@@ -1,5 +1,5 @@
-//! Finds a page by its URL: a filter that rules out most segments with one cache line, and an index
-//! by hash. A hash gives candidates only; the URL decides.
+//! Finds a page by its URL. A filter rules out most segments with one cache line, and an index
+//! finds pages by hash. A hash only finds candidates; the URL decides.
 
 use std::ops::Range;
 
@@ -17,30 +17,34 @@ use crate::layout::{
 /// The number of bits that a hash sets in its block.
 const FILTER_PROBES: u32 = 7;
 
-/// Returns the hash of a URL in a store with this seed.
+/// Returns the hash of a URL in a store with seed `seed`.
 pub(crate) fn url_hash(url: &str, seed: u64) -> u64 {
     let hash = xxhash_rust::xxh3::xxh3_64_with_seed(url.as_bytes(), seed);
-    // Eight bits, repeated in all bytes: the directory's top bits and the filter's block both depend on
-    // them, as with a whole hash.
+    // Eight bits, repeated in all bytes. The directory's top bits and the filter's block both
+    // depend on these bits, in the same way as with a whole hash.
     if url_hash_bits() == 64 { hash } else { (hash & 0xff) * 0x0101_0101_0101_0101 }
 }
 
-/// Returns which of `count` equal ranges contains `hash`; ascending with the hash.
+/// Returns the index of the range that contains `hash`, among `count` equal ranges. The index
+/// ascends with the hash.
 fn scale(hash: u64, count: u64) -> u64 {
-    // Needs no division, and ascends with the hash: so the filter is written from front to end.
+    // The product needs no division, and ascends with the hash, so the filter is written from front
+    // to end.
     let product = u128::from(hash) * u128::from(count);
     (product >> 64) as u64
 }
 
 /// Returns the bits of a filter block that `hash` sets, each below 512.
 fn filter_bits(hash: u64) -> impl Iterator<Item = usize> {
-    // The block was chosen by the high bits; these come from a product that all bits go into.
+    // The high bits of the hash selected the block. The bits within the block come from a product
+    // that depends on all bits.
     let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    // Seven times nine bits are 63. Bit 0 is left out: it depends on bit 0 of the hash alone.
+    // Seven times nine bits are 63. Bit 0 is left out, because it depends only on bit 0 of the
+    // hash.
     (0..FILTER_PROBES).map(move |i| (mixed >> (1 + 9 * i) & 511) as usize)
 }
 
-/// Writes filter and directory from ascending hashes.
+/// Writes the filter and the directory from ascending hashes.
 pub(super) struct HashIndexWriter {
     pages: u64,
     bits: u32,
@@ -62,11 +66,11 @@ impl HashIndexWriter {
         }
     }
 
-    /// Adds the next hash; appends the finished bytes of directory and filter.
+    /// Adds the next hash. Appends the finished bytes of the directory and the filter.
     #[expect(clippy::indexing_slicing, reason = "a block has 512 bits")]
     pub(super) fn push(&mut self, hash: u64, directory: &mut Vec<u8>, filter: &mut Vec<u8>) {
         let bucket = if self.bits == 0 { 0 } else { hash >> (64 - self.bits) };
-        // A bucket without hashes begins where the next one does.
+        // A bucket without hashes begins where the next bucket begins.
         while self.bucket <= bucket {
             directory.put_u32(self.count);
             self.bucket += 1;
@@ -87,11 +91,11 @@ impl HashIndexWriter {
         self.block += 1;
     }
 
-    /// Appends the remaining bytes of directory and filter.
+    /// Appends the remaining bytes of the directory and the filter.
     pub(super) fn finish(mut self, directory: &mut Vec<u8>, filter: &mut Vec<u8>) -> Result<()> {
         bug::ensure(u64::from(self.count) == self.pages, "each page has one hash")?;
-        // One number more than buckets: a lookup reads where its bucket begins, and where the next one
-        // does.
+        // The directory has one number more than buckets, because a lookup reads the start of its
+        // bucket and the start of the next bucket.
         while self.bucket <= 1 << self.bits {
             directory.put_u32(self.count);
             self.bucket += 1;
@@ -114,13 +118,14 @@ impl Segment {
         if blocks == 0 {
             return Ok(None);
         }
-        // Sections begin at multiples of 64 in the file, so a block is exactly one memory line.
+        // Sections begin at multiples of 64 in the file, so a filter block is exactly one memory
+        // line.
         let start = scale(hash, blocks) * FILTER_BLOCK_BYTES;
         let block = self.plain(Kind::Filter).get(start..start + FILTER_BLOCK_BYTES)?;
         Ok(Some(block.as_array().or_bug("a range has as many bytes as were asked for")?))
     }
 
-    /// Whether the segment may have a page with this hash. Costs one cache line.
+    /// Whether the segment may contain a page with this hash. Costs one cache line.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "a block has 512 bits")]
     pub(crate) fn may_contain(&self, hash: u64) -> Result<bool> {
@@ -142,7 +147,7 @@ impl Segment {
         if bits == 0 { 0 } else { (hash >> (64 - bits)) * 4 }
     }
 
-    /// Prefetches the bucket bounds of a hash. Damage is reported when they are read.
+    /// Prefetches the bucket bounds of a hash. A later read of the bounds reports damage.
     pub(super) fn prefetch_bounds(&self, hash: u64) {
         let at = self.bounds_at(hash);
         if let Ok(bounds) = self.plain(Kind::HashDirectory).get(at..at + 8) {
@@ -150,7 +155,7 @@ impl Segment {
         }
     }
 
-    /// Prefetches the hashes near a hash. Damage is reported when they are read.
+    /// Prefetches the hashes near a hash. A later read of the hashes reports damage.
     pub(super) fn prefetch_hashes(&self, hash: u64) {
         if let Ok(places) = self.bucket(hash)
             && let Ok(hashes) = self.plain(Kind::Hashes).get(places.start * 8..places.end * 8)
@@ -159,10 +164,11 @@ impl Segment {
         }
     }
 
-    /// Returns the range in the hash column of the bucket of a hash.
+    /// Returns the range of a hash's bucket in the hash column.
     fn bucket(&self, hash: u64) -> Result<Range<u64>> {
         let (directory, at) = (self.plain(Kind::HashDirectory), self.bounds_at(hash));
-        // Both bounds in one read: they are neighbours, and nearly always in one memory line.
+        // Both bounds in one read, because they are neighbours and nearly always in one memory
+        // line.
         let bounds: [U32; 2] = transmute!(directory.array::<8>(at)?);
         let [start, end] = bounds.map(|bound| u64::from(bound.get()));
         let pages = self.numbers().pages;
@@ -173,17 +179,17 @@ impl Segment {
         Ok(start..end)
     }
 
-    /// Returns the range in the hash column of hashes equal to `hash`.
+    /// Returns the range of hashes equal to `hash` in the hash column.
     pub(super) fn places(&self, hash: u64) -> Result<Range<u64>> {
         let bucket = self.bucket(hash)?;
         Ok(self.bound(bucket.clone(), |h| h < hash)?..self.bound(bucket, |h| h <= hash)?)
     }
 
-    /// Returns the first place whose hash is not `before`.
+    /// Returns the first place for whose hash `before` is false.
     fn bound(&self, places: Range<u64>, before: impl Fn(u64) -> bool) -> Result<u64> {
         let hashes = self.plain(Kind::Hashes);
-        // A bucket has four to eight hashes on average, so this takes a few steps in one or two memory
-        // lines.
+        // A bucket has four to eight hashes on average, so the search takes a few steps in one or
+        // two memory lines.
         let (mut low, mut high) = (places.start, places.end);
         while low < high {
             let middle = u64::midpoint(low, high);
@@ -204,8 +210,8 @@ impl Segment {
 
     /// Returns the ordinals of the pages with this hash.
     pub(super) fn pages_with_hash(&self, hash: u64) -> Result<impl Iterator<Item = Result<u32>>> {
-        // The filter costs one memory line. It saves the lines of directory and hashes if the page is
-        // not here.
+        // The filter costs one memory line. The filter saves the lines of directory and hashes if
+        // the page is not in the segment.
         let places = if self.may_contain(hash)? { self.places(hash)? } else { 0..0 };
         Ok(self.pages_at(places))
     }

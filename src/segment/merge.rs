@@ -1,8 +1,8 @@
 //! Merges several adjacent segments into one.
 //!
 //! Three passes merge sorted streams: pages in SURT order, hashes in order, and fingerprints in
-//! canonical order. The first pass writes the new ordinal of each input page to scratch files, and
-//! the other two read these. Memory does not grow with the pages.
+//! canonical order. The first pass writes the new ordinal of each input page to scratch files,
+//! which the other two passes read. Memory does not grow with the number of pages.
 
 use std::cmp::Reverse;
 use std::mem;
@@ -34,26 +34,27 @@ use crate::search::canonical_key;
 pub(crate) struct Mergeable<'a> {
     /// Adjacent segments in order of sequence, oldest first.
     pub(crate) inputs: &'a [Arc<Segment>],
-    /// Whether the oldest segment of the store is an input, so that nothing older needs hiding.
+    /// Whether the oldest segment of the store is an input. If so, there are no older pages to
+    /// hide.
     pub(crate) oldest: bool,
-    /// Tombstones to drop, since no segment holds anything earlier any more.
+    /// Tombstones to drop, since no segment contains earlier data any more.
     pub(crate) done: &'a [u64],
-    /// Whether newer segments hide a page, given its URL and SURT key; such pages are left out.
+    /// Whether newer segments hide a page, by its URL and SURT key. Hidden pages are left out.
     pub(crate) hidden: &'a dyn Fn(&str, &[u8]) -> Result<bool>,
     /// Ended epochs, whose fingerprints get no tables.
     pub(crate) ended: &'a [u32],
-    /// Called now and then with the number of input records processed since the last call; breaks
-    /// to cancel the merge.
+    /// Called from time to time with the number of input records processed since the last call.
+    /// Breaks to cancel the merge.
     pub(crate) step: &'a Step<'a>,
     pub(crate) layout: Layout,
 }
 
-/// A callback that receives the number of steps made since the last call; breaks to cancel.
+/// A callback that receives the number of steps since the last call. Breaks to cancel.
 pub(crate) type Step<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 
-/// Merges the inputs into a new segment. `None` if it was cancelled. Reads each input three times
-/// sequentially, writes the output once, and writes some twelve bytes a page to scratch files. Two
-/// syncs, and one for every 64 MiB.
+/// Merges the inputs into a new segment; `None` if `step` cancelled the merge. Reads each input
+/// three times sequentially, writes the output once, and writes about twelve bytes per page to
+/// scratch files. Costs two syncs, and one sync for every 64 MiB.
 pub(crate) fn merge(
     disk: &Arc<dyn Disk>,
     stamp: Stamp,
@@ -69,7 +70,8 @@ pub(crate) fn merge(
     bug::ensure(inputs.array_windows().all(follow), "the merged segments are adjacent")?;
     let mut deltas = inputs.iter().map(|s| s.numbers().delta);
     let delta = deltas.try_fold(Delta::default(), Delta::plus);
-    // Damaged inputs may add up to what no table can hold: the output could not be opened again.
+    // Damaged inputs may add up to totals that no section table can contain. An output with such
+    // totals could not be opened again.
     let delta = delta.filter(Delta::is_possible);
     let impossible = || {
         let what = "what it and the segments after it say to add is impossible";
@@ -80,13 +82,13 @@ pub(crate) fn merge(
         first_sequence: oldest.numbers().first_sequence,
         last_sequence: newest.numbers().last_sequence,
         delta: delta.ok_or_else(impossible)?,
-        // A segment that is rewritten alone keeps its tier: in a higher one it would never be merged
-        // with its neighbours.
+        // A segment that is rewritten alone keeps its tier. In a higher tier it would never be
+        // merged with its neighbours.
         tier: deepest + u64::from(inputs.len() > 1),
         ..Numbers::default()
     };
     let tombstones = inputs.iter().map(|s| Tombstones::read(s)).collect::<Result<Vec<_>>>()?;
-    // Pages come first, since hashes and postings name pages by their new ordinals.
+    // Pages come first, since hashes and postings refer to pages by their new ordinals.
     let Some(moves) = merge_pages(&mut builder, mergeable, &tombstones, &mut numbers)? else {
         return Ok(None);
     };
@@ -98,8 +100,8 @@ pub(crate) fn merge(
     }
 
     let mut kept = Tombstones::default();
-    // A tombstone hides older segments only. If the oldest one is an input, there is nothing left to
-    // hide.
+    // A tombstone hides pages only in older segments. If the oldest segment is an input, there are
+    // no older pages to hide.
     kept.extend(
         tombstones
             .iter()
@@ -121,7 +123,7 @@ pub(crate) fn merge(
     builder.finish(numbers).map(Some)
 }
 
-/// A page in an input of the first pass.
+/// The record of a page in an input, and the input's tombstones.
 struct Input<'a> {
     record: Option<(UnreadRecord<'a>, RecordRef<'a>)>,
     tombstones: &'a Tombstones,
@@ -155,17 +157,17 @@ fn merge_pages(
     let mut steps = 0;
     while pages.advance()? {
         steps += pages.here().len() as u64;
-        // Progress and cancelling cost a call for about a thousand records, not for each.
+        // `step` is called once for about a thousand records, not for each record.
         if steps >= 1024 && (mergeable.step)(mem::take(&mut steps)).is_break() {
             return Ok(None);
         }
         let placed = merge_page(builder, mergeable, tombstones, &pages, &mut writer, numbers)?;
-        // Each input yields its pages in order, so the place of a word in its spill is the page's
-        // ordinal.
+        // Each input returns its pages in order, so the index of a word in the input's spill is the
+        // page's ordinal.
         for (older, (number, _)) in pages.here().iter().rev().enumerate() {
             let moved = match placed {
                 Some((page, visible)) if older < visible => Moved::to(page, older == 0),
-                // It is hidden, here or in a newer segment.
+                // The page is hidden by an input or by a newer segment.
                 _ => Moved::GONE,
             };
             let moves = moves.get_mut(*number).or_bug("a page is in one of the inputs")?;
@@ -181,8 +183,8 @@ fn merge_pages(
     Ok(Some(moves))
 }
 
-/// Writes one page from the inputs that have it. Returns its ordinal, and how many of the newest
-/// inputs contribute; `None` if nothing remains of the page.
+/// Writes one page from the inputs that have it. Returns the page's ordinal, and the number of the
+/// newest inputs that contribute; `None` if nothing remains of the page.
 fn merge_page(
     builder: &mut Builder,
     mergeable: &Mergeable<'_>,
@@ -195,7 +197,7 @@ fn merge_page(
     if (mergeable.hidden)(url, key)? {
         return Ok(None);
     }
-    // All inputs, also those without the page: their tombstones may hide it.
+    // All inputs, even those without the page, because their tombstones may hide it.
     let inputs = pages.newest_first().zip(tombstones.iter().rev());
     let inputs = inputs.map(|((cursor, place), tombstones)| {
         let unread = place.map(|place| cursor.taken(place)).transpose()?;
@@ -211,14 +213,14 @@ fn merge_page(
             Ok::<_, Error>(ControlFlow::Continue(()))
         },
     )?;
-    // All of it may be forgotten.
+    // All data of the page may be forgotten.
     let Some((unread, oldest)) = visible.last() else { return Ok(None) };
-    // Below the oldest segment there is nothing to hide, and nothing that knows the page.
+    // Below the oldest segment there are no pages to hide, and no segment that contains the page.
     let reset = oldest.reset() && !mergeable.oldest;
     let earlier = end.is_none() && !mergeable.oldest;
     let count = visible.len();
     if count == 1 && (oldest.reset(), oldest.earlier()) == (reset, earlier) {
-        // Nothing to join: the record is copied as it is.
+        // There is only one record, which is copied unchanged.
         numbers.visits += oldest.visit_count() as u64;
         numbers.resets += u64::from(reset);
         let page = writer.push(builder, url, |out| out.extend_from_slice(unread.bytes))?;
@@ -236,14 +238,15 @@ fn merge_page(
     if entries.is_empty() && !reset {
         return Ok(None);
     }
-    // A restatement or a property needs a visit of its page. Without one the input is damaged.
+    // A restatement or a property needs a visit of its page. Without a visit the input is damaged.
     if before.is_empty() && !entries.is_empty() && count_visits(&entries) == 0 {
         return Err(unread.unreadable());
     }
-    // The newest record has the changes as of its segment's end, older visits included. So it alone
-    // counts.
+    // The changes of the newest record include all older visits, as of its segment's end. So only
+    // this record's changes count.
     let (unread, newest) = visible.first().or_bug("a page that is left has a record")?;
-    // All visits of the page are among these entries, and few: readers fold the changes from them.
+    // The entries contain all visits of the page, and there are few, so readers fold the changes
+    // from them.
     let is_determined = before.is_empty() && entries.len() <= CHUNK_ENTRIES;
     let changes = newest.changes_unless(is_determined).ok_or_else(|| unread.unreadable())?;
     let record = Record { reset, earlier, before: &before, entries: &entries, changes };
@@ -259,7 +262,7 @@ fn merge_hashes(
     pages: u64,
 ) -> Result<()> {
     let mut streams = Vec::new();
-    // There is one list of moves for each input.
+    // Each input has its own list of moves.
     for (segment, moves) in inputs.iter().zip(moves) {
         let mut stream = HashStream { segment, moves, place: 0, last: None, current: None };
         if stream.advance()? {
@@ -273,7 +276,8 @@ fn merge_hashes(
     };
     let mut writer = HashWriter::new(builder, pages)?;
     let mut equal: Vec<HashMoved> = Vec::new();
-    // A linear minimum is enough: a merge has 128 inputs at most, and usually the fan-out of 8.
+    // A linear search for the minimum is enough: a merge has 128 inputs at most, and usually 8, the
+    // fan-out.
     while let Some(hash) = streams.iter().filter_map(|s| s.current).map(|c| c.0).min() {
         equal.clear();
         let mut i = 0;
@@ -289,12 +293,12 @@ fn merge_hashes(
             if more {
                 i += 1;
             } else {
-                // The order of the streams does not matter: their results for a hash are sorted
-                // below.
+                // The order of the streams does not matter, because their results for a hash are
+                // sorted below.
                 streams.swap_remove(i);
             }
         }
-        // For each page the newest input sorts first: keep its row.
+        // For each page the newest input sorts first, and its row is kept.
         equal.sort_unstable();
         equal.dedup_by(|older, newest| {
             let same = older.page == newest.page;
@@ -303,7 +307,8 @@ fn merge_hashes(
             }
             same
         });
-        // Checked before they are written: the sections already have their lengths, and cannot grow.
+        // The number is checked before the hashes are written, because the sections have fixed
+        // lengths and cannot grow.
         if writer.count() + equal.len() as u64 > pages {
             return unlike(pages + 1);
         }
@@ -317,11 +322,11 @@ fn merge_hashes(
     writer.finish(builder)
 }
 
-/// The new position of the page of a hash.
+/// A hash's page with its new position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct HashMoved {
     page: u32,
-    /// Whether a newer input has the page too.
+    /// Whether a newer input also has the page.
     old: bool,
     row: PackedRow,
 }
@@ -395,14 +400,14 @@ fn merge_tables(
             steps += 1;
             stream.postings(&mut postings)?;
         }
-        // Descending, a page's posting in force comes before its others, so `dedup` keeps it. Then the
-        // order is turned to ascend again.
+        // In descending order, a page's posting in force comes before its other postings, so
+        // `dedup` keeps it. After that the order is reversed to ascend again.
         postings.sort_unstable_by_key(|p| Reverse(p.moved));
         postings.dedup_by_key(|p| p.moved.page);
         postings.reverse();
         merged.clear();
         merged.extend(postings.iter().map(|p| p.moved));
-        // A fingerprint goes when all of its pages are gone.
+        // A fingerprint is dropped when all of its pages are dropped.
         if !merged.is_empty() {
             let tag = |page: u32| {
                 let at = postings.binary_search_by_key(&page, |p| p.moved.page);
@@ -421,12 +426,12 @@ fn merge_tables(
     Ok(ControlFlow::Continue(()))
 }
 
-/// A posting of an input and its new ordinal.
+/// A posting with its input and its new ordinal.
 #[derive(Clone, Copy)]
 struct MovedPosting {
     moved: Posting,
     stream: usize,
-    /// The ordinal of the page in that input.
+    /// The ordinal of the page in the input.
     page: u32,
 }
 
@@ -436,10 +441,11 @@ struct TableStream<'a> {
     segment: &'a Segment,
     tables: EpochTables,
     moves: &'a Moves,
-    /// The ordinal after the current fingerprint.
+    /// The ordinal after the ordinal of the current fingerprint.
     ordinal: u32,
     current: Option<(u32, u64)>,
-    /// The tags of the current fingerprint, by page of the input, if it has a list.
+    /// The tags of the current fingerprint, by page of the input; `None` if the fingerprint has no
+    /// list.
     tags: Option<Vec<(u32, u32)>>,
 }
 
@@ -475,15 +481,15 @@ impl TableStream<'_> {
         Ok(())
     }
 
-    /// Returns the tag of the current digest of a page of this input.
+    /// Returns the tag of the current digest of a page in this input.
     fn tag(&self, page: u32) -> Result<Option<u32>> {
         if let Some(tags) = &self.tags {
-            // Without one it has no digest.
+            // A page without a tag has no digest.
             let at = tags.binary_search_by_key(&page, |(_, page)| *page).ok();
             return Ok(at.and_then(|at| tags.get(at)).map(|(tag, _)| *tag));
         }
-        // Without a list, one page of this input has the fingerprint, and no tag was stored. The page's
-        // head has the digest.
+        // Without a list, only one page of this input has the fingerprint, and no tag was stored.
+        // The page's head contains the digest.
         let mut url = Vec::new();
         let head = self.segment.page(page, &mut url)?.read()?.head();
         let damaged = || self.segment.damaged(Tag::of(Kind::Pages), 0, UNREADABLE);
@@ -500,8 +506,9 @@ pub(super) struct Moved(pub(super) u32);
 impl Moved {
     /// The page is hidden, so it has no new ordinal.
     pub(super) const GONE: Moved = Moved(u32::MAX);
-    /// A newer input has the page too, and says what is in force.
-    // Ordinals are below 2^30, so the bit is free, and no page is taken for `GONE`.
+    /// A bit for pages that a newer input also has. The newer input determines the content in
+    /// force.
+    // Ordinals are below 2^30, so the bit is free, and no page equals `GONE`.
     const OLD: u32 = 1 << 31;
 
     pub(super) fn to(page: u32, newest: bool) -> Moved {
@@ -514,7 +521,7 @@ impl Moved {
         (self.0 != Moved::GONE.0).then_some(Posting { page, in_force })
     }
 
-    /// Whether a newer input has the page too.
+    /// Whether a newer input also has the page.
     pub(super) fn is_old(self) -> bool {
         self.0 & Moved::OLD != 0
     }

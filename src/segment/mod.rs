@@ -1,9 +1,9 @@
-//! Segments: the immutable files that hold pages, histories and fingerprint tables.
+//! Segments: the immutable files that contain pages, histories and fingerprint tables.
 //!
 //! A segment is written once, front to end: pages in SURT order with their records, the index by
-//! hash, the schedule, and forgotten prefixes. Then follow, for each epoch, the distinct
-//! fingerprints in canonical order with their postings and tables. After that the file is mapped
-//! and never written again. Each block is compared with its checksum when it is first touched.
+//! hash, the schedule, and forgotten prefixes. The sections of each epoch follow: the distinct
+//! fingerprints in canonical order with their postings and tables. A finished file is mapped and
+//! never written again. Each block is compared with its checksum when it is first touched.
 
 mod build;
 mod carried;

@@ -8,17 +8,17 @@ use crate::sort::Tournament;
 
 /// The pages of one component, in SURT order.
 pub(crate) trait Pages {
-    /// The data of a page.
+    /// The data of a page in the component.
     type Page;
 
-    /// Returns the SURT key and the URL of the next page; `None` past the last.
+    /// Returns the SURT key and the URL of the next page; `None` after the last page.
     fn next_place(&self) -> Option<(&[u8], &[u8])>;
 
-    /// Takes the next page, and advances.
+    /// Returns the data of the next page, and advances.
     fn take(&mut self) -> Result<Self::Page>;
 }
 
-/// Merges pages in SURT order: each page comes once, with the data of every component.
+/// Merges pages in SURT order. Each page occurs once, with the data of every component.
 pub(crate) struct PageMerge<S: Pages> {
     streams: Vec<S>,
     tournament: Tournament,
@@ -35,15 +35,17 @@ impl<S: Pages> PageMerge<S> {
         PageMerge { streams, tournament, key: Vec::new(), url: Vec::new(), here: Vec::new() }
     }
 
-    /// Advances to the next page; `false` past the last. After an error the state is undefined.
+    /// Advances to the next page; `false` after the last page. After an error the state is
+    /// undefined.
     #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
     pub(crate) fn advance(&mut self) -> Result<bool> {
         self.here.clear();
         let PageMerge { streams, tournament, key, url, here } = self;
         let mut number = tournament.winner();
-        // The winner has ended, and streams that have ended lose to all others: so all have.
+        // The winner has ended. A stream that has ended loses to all other streams, so all streams
+        // have ended.
         let Some(place) = streams.get(number).and_then(S::next_place) else { return Ok(false) };
-        // Copied, since `take` moves the stream on and overwrites its key and URL.
+        // Key and URL are copied, since `take` advances the stream and overwrites them.
         key.clear();
         key.extend_from_slice(place.0);
         url.clear();
@@ -75,14 +77,15 @@ impl<S: Pages> PageMerge<S> {
         std::str::from_utf8(&self.url).ok().or_bug("a page whose key is known has a URL in UTF-8")
     }
 
-    /// Returns the stream numbers that have the current page, with their data.
+    /// Returns the numbers of the streams that have the current page, with their data.
     pub(crate) fn here(&self) -> &[(usize, S::Page)] {
         &self.here
     }
 
-    /// Returns all streams, the last one first, each with its data of the current page.
+    /// Returns all streams, the last stream first. A stream with the current page comes with its
+    /// data of the page.
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = (&S, Option<&S::Page>)> {
-        // Both ascend by number, so one pass from the back pairs them.
+        // Both lists ascend by number, so one pass from the back pairs them.
         let mut here = self.here.iter().rev().peekable();
         self.streams.iter().enumerate().rev().map(move |(number, stream)| {
             let page = here.next_if(|(of, _)| *of == number);
@@ -91,12 +94,12 @@ impl<S: Pages> PageMerge<S> {
     }
 }
 
-/// Whether the next page of stream `a` comes before that of stream `b`. The same page comes in
-/// stream order; exhausted streams come last.
+/// Whether the next page of stream `a` comes before the next page of stream `b`. If both streams
+/// have the same page, stream order decides; exhausted streams come last.
 #[expect(clippy::indexing_slicing, reason = "contestants are numbers of streams")]
 fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
     match (streams[a].next_place(), streams[b].next_place()) {
-        // Keys first, then URLs: two URLs may have one key.
+        // Compares keys first, then URLs, because two URLs may have the same key.
         (Some(of_a), Some(of_b)) => (of_a, a) < (of_b, b),
         (of_a, _) => of_a.is_some(),
     }
@@ -104,19 +107,20 @@ fn precedes<S: Pages>(streams: &[S], a: usize, b: usize) -> bool {
 
 /// The data that one component has about a page.
 pub(crate) trait PartOfPage {
-    /// Whether its record of the page ends the history, so that older components do not count;
-    /// `None` without a record.
+    /// Whether the component's record of the page ends the history, so that older components do not
+    /// count; `None` without a record.
     fn record_ends(&self) -> Option<bool>;
 
-    /// Whether one of its tombstones covers the page with this SURT key.
+    /// Whether a tombstone of the component covers the page with this SURT key.
     fn buries<'k>(&self, key: impl FnOnce() -> &'k [u8]) -> bool;
 }
 
-/// Passes the data of components about a page to `take`, newest first, back to where the page was
-/// forgotten. These are the four steps of "A page across components" in `format/README.md`. `take`
-/// breaks when it has enough. `key` is called only if there are tombstones.
+/// Passes the data of components about a page to `take`. The newest component comes first, and the
+/// component where the page was forgotten comes last. The function follows the four steps of "A
+/// page across components" in `format/README.md`. `take` breaks when it needs no more data. `key`
+/// is called only if there are tombstones.
 ///
-/// Returns the component where this ended; `None` if older components would count, too.
+/// Returns the last component that counts; `None` if even older components would count.
 pub(crate) fn page_across<'k, P: PartOfPage, E>(
     key: impl Fn() -> &'k [u8],
     newest_first: impl IntoIterator<Item = Result<P, E>>,
@@ -124,7 +128,7 @@ pub(crate) fn page_across<'k, P: PartOfPage, E>(
 ) -> Result<Option<P>, E> {
     for part in newest_first {
         let part = part?;
-        // The record comes before the tombstones: they hide older components only, never their own.
+        // The record comes before the tombstones, because tombstones hide only older components.
         if let Some(ends) = part.record_ends()
             && (take(&part)?.is_break() || ends)
         {
@@ -144,7 +148,7 @@ mod tests {
     use super::*;
     use crate::page::surt;
 
-    /// Keys and URLs, the next one last.
+    /// Keys and URLs in descending order, so that the next one is last.
     struct List(Vec<(Vec<u8>, String)>);
 
     impl Pages for List {
@@ -164,7 +168,7 @@ mod tests {
         fn each_page_is_merged_once_from_all_lists(
             lists in prop::collection::vec(prop::collection::btree_set(0u8..40, 0..20), 0..9),
         ) {
-            // Every other URL has the key of the one before.
+            // Every other URL has the same key as the previous URL.
             let url = |n: u8| format!("{}://h{}.example/", ["http", "HTTP"][usize::from(n % 2)], n / 2);
             let place = |n: u8| (surt::key_of(&url(n)), url(n));
             let list = |pages: &std::collections::BTreeSet<u8>| {

@@ -5,7 +5,7 @@ use super::group::GroupWriter;
 use crate::error::{Error, Result};
 use crate::layout::{Kind, PAGES_MAX, Tag, le_u64};
 
-/// The pages section while it is written. Takes the memory of a group.
+/// The pages section during writing. Takes the memory of a group.
 pub(super) struct PagesWriter {
     section: SectionWriter,
     group: GroupWriter,
@@ -16,7 +16,7 @@ pub(super) struct PagesWriter {
 
 impl PagesWriter {
     pub(super) fn new(builder: &mut Builder) -> Result<PagesWriter> {
-        // The page index lies behind the pages, so its numbers wait in memory, or in a scratch file.
+        // The page index comes after the pages, so its numbers wait in memory or in a scratch file.
         let index = builder.spill(1);
         Ok(PagesWriter {
             section: builder.begin(Tag::of(Kind::Pages))?,
@@ -27,7 +27,7 @@ impl PagesWriter {
         })
     }
 
-    /// Adds the next page, whose record `record` appends. Returns its ordinal.
+    /// Adds the next page. `record` appends the page's record. Returns the ordinal of the page.
     pub(super) fn push(
         &mut self,
         builder: &mut Builder,
@@ -40,13 +40,14 @@ impl PagesWriter {
         if self.group.is_empty() {
             self.index.append(&le_u64(self.section.written()))?;
         }
-        // Makes two SURT keys, so only builds with assertions pay for it. `PageCursor` checks the order
-        // again when it reads.
+        // The check computes two SURT keys, so only builds with assertions run it. `PageCursor`
+        // checks the order again when it reads.
         debug_assert!(self.group.precedes(url), "pages come in SURT order, each once");
         self.group.push(url, record);
         let page = self.count;
         self.count += 1;
-        // A posting has 30 bits for the ordinal. A page beyond them would be found under another number.
+        // A posting has 30 bits for the ordinal. A page with a larger ordinal would be found under
+        // another number.
         if u64::from(self.count) >= PAGES_MAX {
             return Err(Error::Limit {
                 what: "pages in a segment",
@@ -64,12 +65,13 @@ impl PagesWriter {
         Ok(())
     }
 
-    /// Ends the section, and writes the offsets of its groups. Returns the number of pages.
+    /// Ends the section, and writes the offsets of the section's groups. Returns the number of
+    /// pages.
     pub(super) fn finish(mut self, builder: &mut Builder) -> Result<u64> {
         if !self.group.is_empty() {
             self.flush(builder)?;
         }
-        // One number more than groups: each group ends where the next begins.
+        // The index has one number more than groups: each group ends where the next group begins.
         self.index.append(&le_u64(self.section.written()))?;
         builder.end(self.section)?;
         builder.whole(Tag::of(Kind::PageIndex), &self.index.finish()?)?;

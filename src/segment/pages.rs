@@ -19,11 +19,11 @@ use crate::page::surt;
 
 const PAGES: Tag = Tag::of(Kind::Pages);
 
-/// The approximate number of bytes of a group that are read to find one of its pages.
-// Seven memory lines: front-coded, the heads of 16 URLs mostly fit in these.
+/// The approximate number of bytes of a group that are read to find a page of the group.
+// Seven memory lines: the front-coded heads of 16 URLs usually fit in seven lines.
 const HEADS_BYTES: usize = 448;
 
-/// The number of bytes that a cursor reads ahead, initially and at most.
+/// The number of bytes that a cursor reads ahead initially. `AHEAD_MAX` is the maximum.
 const AHEAD_MIN: u64 = 64 << 10;
 const AHEAD_MAX: u64 = 2 << 20;
 
@@ -41,13 +41,13 @@ pub(crate) struct PageRef<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct UnreadRecord<'a> {
     segment: &'a Segment,
-    /// The offset of the record, or of its group.
+    /// The offset of the record, or of the record's group.
     start: u64,
     pub(super) bytes: &'a [u8],
 }
 
 impl<'a> UnreadRecord<'a> {
-    /// Returns the length in bytes.
+    /// Returns the length of the record in bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -64,10 +64,10 @@ impl<'a> UnreadRecord<'a> {
 }
 
 impl Segment {
-    /// Returns the bytes of a group, and their offset in the section.
+    /// Returns the bytes of a group, and the offset of the group in the section.
     fn group_bytes(&self, group: u64) -> Result<(u64, &[u8])> {
         let index = self.section(Tag::of(Kind::PageIndex));
-        // A number that saturates lies beyond the section, and is refused there.
+        // A saturated number lies beyond the section, where the read fails.
         let bounds: [U64; 2] = transmute!(index.array::<16>(group.saturating_mul(8))?);
         let [start, end] = bounds.map(U64::get);
         Ok((start, self.section(PAGES).get(start..end)?))
@@ -80,8 +80,8 @@ impl Segment {
 
     /// Parses a group of the page index. All groups are full except the last.
     fn parse_group<'a>(&self, group: u64, start: u64, bytes: &'a [u8]) -> Result<Group<'a>> {
-        // Cannot underflow. The index has as many numbers as the pages need (checked at open), and both
-        // bounds of this group were read from it.
+        // The subtraction cannot underflow. The index has one number for each group and one for the
+        // end (checked at open), and both bounds of this group were read from it.
         let pages = (self.numbers().pages - group * GROUP_PAGES).min(GROUP_PAGES);
         Group::parse(bytes, pages).ok_or_else(|| {
             let what = format!("the group does not begin as one of {pages} pages does");
@@ -89,12 +89,14 @@ impl Segment {
         })
     }
 
-    /// Returns the page with this ordinal: its URL goes into `url`, its record is not parsed. Costs
-    /// one group; the record is not touched, since it is seldom in the same memory lines.
+    /// Returns the page with an ordinal. Writes the page's URL into `url`, and does not parse its
+    /// record. Costs one group. The record is not touched, since it is seldom in the same memory
+    /// lines.
     pub(crate) fn page(&self, ordinal: u32, url: &mut Vec<u8>) -> Result<UnreadRecord<'_>> {
         let number = u64::from(ordinal) / GROUP_PAGES;
         let (start, bytes) = self.group_bytes(number)?;
-        // All lines at once. The walk over the heads would wait for each in turn.
+        // Prefetches all lines at once. Without it, the walk over the heads would wait for each
+        // line in turn.
         prefetch(bytes.get(..HEADS_BYTES).unwrap_or(bytes));
         let mut group = self.parse_group(number, start, bytes)?;
         let bytes = group.skip(u64::from(ordinal) % GROUP_PAGES, url);
@@ -102,7 +104,7 @@ impl Segment {
         Ok(UnreadRecord { segment: self, start, bytes })
     }
 
-    /// Returns the page with this ordinal if its URL is `url`. Costs one group.
+    /// Returns the page with an ordinal if its URL is `url`. Costs one group.
     pub(crate) fn page_if(&self, ordinal: u32, url: &str) -> Result<Option<PageRef<'_>>> {
         let (start, mut group) = self.group(u64::from(ordinal) / GROUP_PAGES)?;
         let found = group.find(u64::from(ordinal) % GROUP_PAGES, url.as_bytes());
@@ -129,16 +131,17 @@ impl Segment {
         Ok(None)
     }
 
-    /// Returns those of the pages with these URLs and hashes that exist here, with their indexes in
-    /// `wanted`. In order of hashes this costs a fraction of [`find`](Self::find) for each page,
-    /// since reads are prefetched while other pages are processed.
+    /// Returns the wanted pages that are in this segment, with their indexes in `wanted`. A wanted
+    /// page is a pair of a hash and a URL. If `wanted` is in order of hashes, each page costs a
+    /// fraction of [`find`](Self::find), since reads are prefetched while other pages are
+    /// processed.
     pub(crate) fn find_many<'u>(
         &self,
         wanted: impl Iterator<Item = (u64, &'u str)> + Clone,
     ) -> Result<Vec<(usize, PageRef<'_>)>> {
-        /// How many pages ahead the two stages prefetch.
-        // Each loop below is one stage. It prefetches an address 16 pages ahead, and the data at
-        // that address 8 pages ahead, when the address has arrived.
+        /// The numbers of pages that the two prefetches of a stage are ahead.
+        // Each loop below is a stage. A stage prefetches an address 16 pages ahead, and the data at
+        // this address 8 pages ahead, when the address has arrived.
         const AHEAD: (usize, usize) = (16, 8);
         let mut candidates = Vec::new();
         let mut later = wanted.clone().skip(AHEAD.0);
@@ -155,7 +158,7 @@ impl Segment {
         for (at, &(place, hash, url)) in candidates.iter().enumerate() {
             hash_of(at + AHEAD.0).into_iter().for_each(|hash| self.prefetch_bounds(hash));
             hash_of(at + AHEAD.1).into_iter().for_each(|hash| self.prefetch_hashes(hash));
-            // Not `pages_with_hash`: that would ask the filter again.
+            // Not `pages_with_hash`, because it would check the filter again.
             for ordinal in self.pages_behind(hash)? {
                 ordinals.push((place, url, ordinal?));
             }
@@ -171,8 +174,8 @@ impl Segment {
                 self.prefetch_group(group);
             }
             if let Some(page) = self.page_if(ordinal, url)? {
-                // The caller reads the records after this loop, so they arrive while other pages are
-                // looked up.
+                // The caller reads the records after this loop, so the records arrive while other
+                // pages are looked up.
                 page.record.prefetch();
                 found.push((place, page));
             }
@@ -185,16 +188,16 @@ impl Segment {
         self.prefetch_group_bounds(u64::from(page) / GROUP_PAGES);
     }
 
-    /// Prefetches a page's group, whose offset has arrived.
+    /// Prefetches a page's group. The offset of the group must have arrived.
     pub(crate) fn prefetch_page(&self, page: u32) {
         self.prefetch_group(u64::from(page) / GROUP_PAGES);
     }
 
-    /// Prefetches a group, whose offset has arrived.
+    /// Prefetches a group. The offset of the group must have arrived.
     fn prefetch_group(&self, group: u64) {
         let index = self.section(Tag::of(Kind::PageIndex));
-        // Without a check: a damaged number prefetches the wrong line, and the read that follows finds
-        // it.
+        // Without a check: a damaged number prefetches the wrong line, and the later read reports
+        // the damage.
         if let Some(start) = index.peek(group.saturating_mul(8), 8).first_chunk::<8>() {
             prefetch(self.section(PAGES).peek(LittleEndian::read_u64(start), HEADS_BYTES));
         }
@@ -206,11 +209,11 @@ impl Segment {
     }
 
     /// Returns the first page whose SURT key is at or after `key`; the number of pages if there is
-    /// none.
+    /// no such page.
     pub(crate) fn lower_bound(&self, key: &[u8]) -> Result<u64> {
         let (mut low, mut high) = (0, self.numbers().pages.div_ceil(GROUP_PAGES));
         let (mut url, mut found) = (Vec::new(), Vec::new());
-        // The last group whose first page is before the key.
+        // Finds the last group whose first page is before the key.
         while low < high {
             let middle = u64::midpoint(low, high);
             let (start, mut group) = self.group(middle)?;
@@ -224,7 +227,8 @@ impl Segment {
                 high = middle;
             }
         }
-        // The key may lie within the group before, whose first page is less. Only this group is decoded.
+        // The key may lie within the previous group, whose first page is less than the key. Only
+        // this group is decoded.
         let Some(group) = low.checked_sub(1) else { return Ok(0) };
         let mut ordinal = group * GROUP_PAGES;
         let (start, mut pages_of) = self.group(group)?;
@@ -279,14 +283,15 @@ pub(crate) struct PageCursor {
     stands: bool,
     url: Vec<u8>,
     key: Vec<u8>,
-    /// The key and URL of the page before.
+    /// The key and URL of the previous page.
     before: (Vec<u8>, Vec<u8>),
-    /// Ranges in the pages section: the remaining heads of the group, its records, and the current
-    /// record.
+    /// The remaining heads of the group, as a range in the pages section. `records` is the range of
+    /// the group's remaining records, and `record` is the range of the current record.
     heads: Range<u64>,
     records: Range<u64>,
     record: Range<u64>,
-    /// The offset up to which the system was asked to read, and how much to ask for next.
+    /// The offset up to which the system was asked to read. `ahead` is the number of bytes to ask
+    /// for next.
     asked: u64,
     ahead: u64,
 }
@@ -297,8 +302,8 @@ impl PageCursor {
         let end = segment.numbers().pages;
         let mut cursor = PageCursor {
             segment,
-            // URLs are front-coded, so a cursor begins with the group and decodes the pages before
-            // `from`.
+            // URLs are front-coded, so a cursor begins with the first page of the group and decodes
+            // the pages before `from`.
             ordinal: from - from % GROUP_PAGES,
             end,
             stands: false,
@@ -315,7 +320,7 @@ impl PageCursor {
         Ok(cursor)
     }
 
-    /// Advances to the next page without its key; `false` past the last.
+    /// Advances to the next page without computing its key; `false` after the last page.
     fn step(&mut self) -> Result<bool> {
         self.stands = false;
         if self.ordinal >= self.end {
@@ -325,7 +330,8 @@ impl PageCursor {
             self.read_ahead();
             let number = self.ordinal / GROUP_PAGES;
             let (start, bytes) = self.segment.group_bytes(number)?;
-            // Ranges, not slices: a cursor owns its segment, and cannot borrow from itself.
+            // Ranges instead of slices, because a cursor owns its segment and cannot borrow from
+            // itself.
             let end = start + bytes.len() as u64;
             let group = self.segment.parse_group(number, start, bytes)?;
             let records = end - group.records.rest().len() as u64;
@@ -348,11 +354,11 @@ impl PageCursor {
         Ok(true)
     }
 
-    /// Reads ahead the next group and more, growing each time: a short scan reads little, and a
-    /// long scan does not wait.
+    /// Reads ahead the next group and more. The number of bytes grows each time, so a short scan
+    /// reads little, and a long scan does not wait.
     fn read_ahead(&mut self) {
         let at = self.records.end;
-        // At the middle of the range that was read ahead last.
+        // The cursor is at the middle of the range that was read ahead last.
         if at > 0 && at + self.ahead / 4 >= self.asked {
             let from = at.max(self.asked);
             self.asked = from + self.ahead;
@@ -361,15 +367,15 @@ impl PageCursor {
         }
     }
 
-    /// Advances to the next page; `false` past the last. A page that does not come after the one
-    /// before is damage.
+    /// Advances to the next page; `false` after the last page. A page that does not come after the
+    /// previous page is damage.
     pub(crate) fn advance(&mut self) -> Result<bool> {
-        // Before `step`, which overwrites the URL in place.
+        // The URL is copied before `step`, which overwrites it in place.
         self.before.1.clone_from(&self.url);
         if !self.step()? {
             return Ok(false);
         }
-        // The two keys exchange their buffers, so no page costs an allocation.
+        // The two keys swap their buffers, so no page costs an allocation.
         std::mem::swap(&mut self.before.0, &mut self.key);
         self.segment.key_of(&self.url, &mut self.key)?;
         if (&self.before.0, &self.before.1) >= (&self.key, &self.url) {
@@ -398,12 +404,12 @@ impl PageCursor {
         self.unread(&self.record)?.read()
     }
 
-    /// Returns the record of a page that was taken from this cursor.
+    /// Returns the record of a page that this cursor returned earlier.
     pub(crate) fn taken(&self, place: &RecordPlace) -> Result<UnreadRecord<'_>> {
         self.unread(&place.bytes)
     }
 
-    /// Returns a page that was taken from this cursor.
+    /// Returns a page that this cursor returned earlier.
     pub(crate) fn taken_page(&self, place: &RecordPlace) -> Result<PageRef<'_>> {
         let ordinal = u32::try_from(place.page).ok();
         let ordinal = ordinal.or_bug("a segment has fewer than 2^32 pages")?;

@@ -1,4 +1,4 @@
-//! Reads a segment with plain reads: no map is touched, and each block is checked on every read.
+//! Reads a segment with plain reads. No map is touched, and each block is checked on every read.
 
 use super::frame::{Frame, Section};
 use crate::bug::{self, OrBug};
@@ -10,18 +10,18 @@ use byteorder::{ByteOrder, LittleEndian};
 /// The number of bytes per read in sequential reading.
 const WINDOW_BYTES: u64 = 64 * BLOCK_BYTES;
 
-/// The blocks of a segment, each read and checked on request. Takes the memory of two windows of
-/// the file.
+/// The blocks of a segment. Each block is read and checked on request. Takes the memory of two
+/// windows of the file.
 #[derive(Debug)]
 pub(crate) struct PlainSegment<'f> {
     frame: &'f Frame,
     file: Box<dyn DiskFile>,
     window: Window,
-    /// The last used block of checksums.
+    /// The last used block of the section of checksums.
     sums: Option<(u64, Result<Vec<u8>>)>,
 }
 
-/// A part of the file.
+/// A range of the file that was read.
 #[derive(Debug, Default)]
 struct Window {
     start: u64,
@@ -42,7 +42,8 @@ impl<'f> PlainSegment<'f> {
         bug::ensure(block < block_count(section.len), "a block is one of its section")?;
         let start = block * BLOCK_BYTES;
         let len = (section.len - start).min(BLOCK_BYTES);
-        // Before the block is read: looking for checksums may move the window away from it.
+        // The checksum is looked up before the block is read, because this lookup may move the
+        // window.
         let expected = self.expected_sum(section, block)?;
         let (nonce, frame) = (self.frame.stamp().nonce, self.frame);
         let bytes = self.read(section.offset + start, len)?;
@@ -54,8 +55,8 @@ impl<'f> PlainSegment<'f> {
         Err(frame.damaged(section.tag, start, &what))
     }
 
-    /// Checks every block and the zeros between sections. Passes each error to `flaw`; `pass`
-    /// receives the number of bytes read, and an error from it ends the check.
+    /// Checks every block and the zeros between sections. Passes each error to `flaw`. `pass`
+    /// receives the number of bytes read; an error from `pass` ends the check.
     pub(crate) fn check(
         &mut self,
         flaw: &mut dyn FnMut(Error),
@@ -71,7 +72,8 @@ impl<'f> PlainSegment<'f> {
         }
         let name = self.frame.name();
         for (start, end) in self.frame.gaps() {
-            // A damaged table may leave a gap of any size. No more is read than alignment may need.
+            // A damaged table may leave a gap of any size. At most the bytes that alignment may
+            // need are read.
             let zeros = self.read(start, (end - start).min(ALIGN));
             match zeros.map(|zeros| zeros.iter().position(|byte| *byte != 0)) {
                 Ok(None) if end - start < ALIGN => {}
@@ -91,8 +93,9 @@ impl<'f> PlainSegment<'f> {
         Ok(())
     }
 
-    /// Returns the expected checksum of a block. Damaged checksums are reported when they are
-    /// checked themselves; those that match their blocks still count here.
+    /// Returns the expected checksum of a block. Damage of a block of checksums is reported when
+    /// this block is checked. Checksums of a damaged block that match their blocks still count
+    /// here.
     fn expected_sum(&mut self, section: &Section, block: u64) -> Result<u32> {
         if section.tag.kind == Kind::Sums {
             return self.frame.root(block);
@@ -103,8 +106,8 @@ impl<'f> PlainSegment<'f> {
             let sums = self.frame.place(Tag::of(Kind::Sums));
             let start = of * BLOCK_BYTES;
             let len = (sums.len - start).min(BLOCK_BYTES);
-            // One block of checksums serves 1,024 blocks. An error is kept as well, or each of them
-            // would read the bad place again.
+            // One block of checksums serves 1,024 blocks. An error is cached as well; otherwise
+            // each of these blocks would read the bad sector again.
             let bytes = self.read(sums.offset + start, len).map(<[u8]>::to_vec);
             self.sums = Some((of, bytes));
         }
@@ -114,14 +117,14 @@ impl<'f> PlainSegment<'f> {
         Ok(LittleEndian::read_u32(sum.or_bug("each block has a checksum")?))
     }
 
-    /// Returns bytes of the file, read together with some bytes that follow.
+    /// Returns bytes of the file. Reads some following bytes at the same time.
     #[expect(clippy::indexing_slicing, reason = "they are in the window then")]
     fn read(&mut self, start: u64, len: u64) -> Result<&[u8]> {
         let held = self.window.start..self.window.start + self.window.bytes.len() as u64;
         if !(held.contains(&start) && start + len <= held.end) {
             let most = (self.frame.bytes() - start).min(WINDOW_BYTES).max(len);
-            // One bad sector fails the whole window. Then only the needed bytes are read, so sound
-            // blocks around it stay readable.
+            // One bad sector fails the whole window. In this case only the needed bytes are read,
+            // so that sound blocks around the sector stay readable.
             if self.fill(start, most).is_err() {
                 self.fill(start, len)?;
             }
@@ -135,7 +138,7 @@ impl<'f> PlainSegment<'f> {
         self.window.bytes.resize(in_memory(len), 0);
         let read = self.file.read_at(start, &mut self.window.bytes);
         read.map_err(|e| {
-            // Bytes of a failed read must not pass for the window's.
+            // The bytes of a failed read must not count as bytes of the window.
             self.window.bytes.clear();
             let name = self.frame.name();
             Error::corrupt(name, start, format!("{len} bytes cannot be read: {e}"))

@@ -1,8 +1,10 @@
-//! The postings of fingerprints: one word each, or a list for several pages.
+//! The postings of fingerprints. A fingerprint has one word: a posting, or the location of a list
+//! if several pages have the fingerprint.
 //!
-//! A posting is the ordinal of a page, and whether the fingerprint is in force on it as of the
-//! segment's end. Lists are in order of ordinals, so in SURT order. After its postings a list has
-//! the tags of the digests in force, sorted, so that copies are found without scanning the list.
+//! A posting is the ordinal of a page, and whether the fingerprint is in force on the page as of
+//! the segment's end. Lists are in order of ordinals, and so in SURT order. In a list, the tags of
+//! the digests in force follow the postings. The tags are sorted, so that copies are found without
+//! scanning the list.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::ops::Range;
@@ -15,14 +17,15 @@ use crate::layout::{Kind, PAGES_MAX, Tag, le_u32};
 use crate::page::Digest;
 use crate::search::Column;
 
-/// The word refers to a list.
+/// The flag that the word refers to a list.
 pub(super) const LIST: u32 = 1 << 31;
-/// The fingerprint is in force on the page.
+/// The flag that the fingerprint is in force on the page.
 const IN_FORCE: u32 = 1 << 30;
 
 const _: () = assert!(PAGES_MAX == IN_FORCE as u64, "page ordinals leave room for the two bits");
 
-/// The words of a list before its postings: the number of postings and the number of tags.
+/// The number of words in a list before its postings: the number of postings and the number of
+/// tags.
 const LIST_HEAD: u64 = 2;
 
 /// A page that has a fingerprint.
@@ -48,7 +51,7 @@ pub(crate) fn tag_of(digest: &Digest) -> u32 {
     LittleEndian::read_u32(&[first, second, third, fourth])
 }
 
-/// The postings of an epoch by the ordinals of fingerprints.
+/// The postings of an epoch, by the ordinals of fingerprints.
 pub(super) struct PostingsRef<'a> {
     pub(super) words: &'a SectionColumn,
     pub(super) lists: &'a SectionColumn,
@@ -60,7 +63,7 @@ pub(super) struct PostingsRef<'a> {
 enum PostingsLocation {
     /// A single posting.
     Single(Posting),
-    /// The words of its postings and of its tags in the lists.
+    /// The range of the postings and the range of the tags, in words of the lists.
     List(Range<u64>, Range<u64>),
 }
 
@@ -80,8 +83,8 @@ impl<'a> PostingsRef<'a> {
             return self.parse(ordinal, word).map(PostingsLocation::Single);
         }
         let at = u64::from(word & !LIST);
-        // Untrusted so far. An offset of 31 bits and two counts of 32 bits cannot overflow, and
-        // words beyond the section cannot be read.
+        // The numbers are not verified yet. An offset of 31 bits and two counts of 32 bits cannot
+        // overflow, and words beyond the section cannot be read.
         let (count, tags) = (self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?);
         let postings = at + LIST_HEAD..at + LIST_HEAD + u64::from(count);
         let tags = postings.end..postings.end + u64::from(tags) * 2;
@@ -94,8 +97,8 @@ impl<'a> PostingsRef<'a> {
         if word & LIST == 0 { self.parse(ordinal, word).map(Some) } else { Ok(None) }
     }
 
-    /// Returns the pages with a fingerprint in SURT order, from ordinal `first` on. From a list,
-    /// leaves out the [`copies`](Self::copies) of a digest.
+    /// Returns the pages with a fingerprint in SURT order, beginning with ordinal `first`. From a
+    /// list, leaves out the [`copies`](Self::copies) of a digest.
     pub(super) fn from(
         self,
         ordinal: u32,
@@ -107,7 +110,8 @@ impl<'a> PostingsRef<'a> {
                 (Some(posting).filter(|p| p.page >= first), 0..0, 0..0)
             }
             PostingsLocation::List(mut words, tags) => {
-                // An answer that goes on after a limit enters the list by a binary search.
+                // A search that continues after a limit finds its place in the list by a binary
+                // search.
                 if first > 0 {
                     let is_before = |word| Posting::parse(word).page < first;
                     words.start = self.search(words.clone(), 1, is_before)?;
@@ -121,7 +125,8 @@ impl<'a> PostingsRef<'a> {
             if let Some(single) = single.take() {
                 return Some(Ok(single));
             }
-            // The iterator ends after an error: the next call would only meet it again.
+            // The iterator ends after an error, because the next call would only return the same
+            // error.
             if let Err(e) = self.pass_over(&mut words, &mut copies) {
                 words = 0..0;
                 return Some(Err(e));
@@ -129,8 +134,8 @@ impl<'a> PostingsRef<'a> {
             let at = words.next()?;
             let posting = self.lists.u32_at(at).and_then(|word| {
                 let posting = self.parse(ordinal, word)?;
-                // `None` is less than any page. Binary searches rely on this order, so a list without it
-                // is damaged.
+                // `None` is less than any page. Binary searches rely on ascending pages, so a list
+                // in another order is damaged.
                 if before.replace(posting.page) < Some(posting.page) {
                     return Ok(posting);
                 }
@@ -144,8 +149,8 @@ impl<'a> PostingsRef<'a> {
     }
 
     /// Returns the pages of a list on which the fingerprint is in force with a digest of the same
-    /// tag, in SURT order; none if it is not a list. Costs a binary search, and nothing for other
-    /// pages.
+    /// tag, in SURT order. Returns no pages if the fingerprint has no list. Costs a binary search,
+    /// and nothing for other pages.
     pub(super) fn copies(
         self,
         ordinal: u32,
@@ -156,18 +161,18 @@ impl<'a> PostingsRef<'a> {
         Ok(Some(copies.map(move |at| Ok(self.parse(ordinal, self.lists.u32_at(at)?)?.page))))
     }
 
-    /// Returns the words of a list's tags that equal the tag of a digest: every other word is a
-    /// page.
+    /// Returns the words of a list's tags that equal the tag of a digest, shifted so that every
+    /// other word, beginning with the first, is a page.
     fn tagged(&self, tags: Range<u64>, digest: Digest) -> Result<Range<u64>> {
         let tag = tag_of(&digest);
         let start = self.search(tags.clone(), 2, |word| word < tag)?;
         let end = self.search(start..tags.end, 2, |word| word <= tag)?;
-        // Shifted by a word, from the tags to their pages.
+        // Shifted by one word, from the tags to their pages.
         Ok(start + 1..end + 1)
     }
 
     /// Skips the next postings that are copies. Both sequences ascend, and copies are a subset of
-    /// the postings, so the next other page is found by galloping and binary search.
+    /// the postings, so galloping and binary search find the next posting that is no copy.
     fn pass_over(&self, words: &mut Range<u64>, copies: &mut Range<u64>) -> Result<()> {
         let pages = |at: u64| -> Result<(u32, u32)> {
             let posting = Posting::parse(self.lists.u32_at(words.start + at)?);
@@ -177,8 +182,8 @@ impl<'a> PostingsRef<'a> {
             return Ok(());
         }
         let (posting, copy) = pages(0)?;
-        // Copies before the first wanted page are skipped once. Then none is less, so this recurses
-        // once.
+        // Copies before the first wanted page are skipped once. After that, no copy is less than
+        // the posting, so the function recurses only once.
         if copy < posting {
             copies.start = self.search(copies.clone(), 2, |page| page < posting)?;
             return self.pass_over(words, copies);
@@ -188,11 +193,11 @@ impl<'a> PostingsRef<'a> {
         }
         let is_copy = |at: u64| pages(at).map(|(posting, copy)| posting == copy);
         let count = (words.end - words.start).min((copies.end - copies.start) / 2);
-        // A run of copies costs its logarithm. Read one by one, a million copies cost each further page
-        // of an answer a million postings.
+        // A run of copies costs the logarithm of its length. If a million copies were read one by
+        // one, each further page of a result would cost a million postings.
         let (mut last, mut step) = (0, 1);
-        // Both agree up to the first posting that is no copy, and nowhere after it: from there on the
-        // copy in the same place is always greater.
+        // Both sequences agree up to the first posting that is no copy, and nowhere after it: after
+        // this posting, the copy at the same index is always greater.
         while last + step < count && is_copy(last + step)? {
             last += step;
             step *= 2;
@@ -211,15 +216,15 @@ impl<'a> PostingsRef<'a> {
         Ok(())
     }
 
-    /// Returns the tags of a list, each with its page; `None` if it is not a list.
+    /// Returns the tags of a list, each with its page; `None` if the fingerprint has no list.
     pub(super) fn tags(self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
         let PostingsLocation::List(_, words) = self.place(ordinal)? else { return Ok(None) };
         let pair = |at| Ok((self.lists.u32_at(at)?, self.lists.u32_at(at + 1)?));
         words.step_by(2).map(pair).collect::<Result<_>>().map(Some)
     }
 
-    /// Returns the first of ascending records, each of `words` words, whose first word is not
-    /// `before`.
+    /// Returns the first of ascending records for whose first word `before` is false. A record has
+    /// `words` words.
     fn search(&self, range: Range<u64>, words: u64, before: impl Fn(u32) -> bool) -> Result<u64> {
         let (mut low, mut high) = (0, (range.end - range.start) / words);
         while low < high {
@@ -234,7 +239,7 @@ impl<'a> PostingsRef<'a> {
     }
 }
 
-/// Collects the postings of one epoch while its fingerprints are written.
+/// Collects the postings of one epoch during the writing of its fingerprints.
 pub(super) struct PostingsWriter {
     epoch: u32,
     words: Spill,
@@ -246,13 +251,13 @@ pub(super) struct PostingsWriter {
 
 impl PostingsWriter {
     pub(super) fn new(builder: &mut Builder, epoch: u32) -> PostingsWriter {
-        // Both sections lie behind the fingerprints, which are still being written.
+        // Both sections come after the fingerprints, which are still being written.
         let (words, lists) = (builder.spill(1), builder.spill(1));
         PostingsWriter { epoch, words, lists, count: 0, list_words: 0, longest: 0 }
     }
 
-    /// Adds the pages of the next fingerprint in order, at least one. `tag` is called for each page
-    /// on which the fingerprint is in force if there are several pages.
+    /// Adds the pages of the next fingerprint in order, at least one page. If there are several
+    /// pages, calls `tag` for each page on which the fingerprint is in force.
     pub(super) fn push(
         &mut self,
         postings: &[Posting],
@@ -266,7 +271,7 @@ impl PostingsWriter {
             single.word()
         } else {
             let mut tags = Vec::new();
-            // Tags serve to find copies, and a copy is in force.
+            // Tags only serve to find copies, and a copy is in force.
             for posting in postings.iter().filter(|p| p.in_force) {
                 tags.extend(tag(posting.page)?.map(|tag| (tag, posting.page)));
             }
@@ -274,7 +279,7 @@ impl PostingsWriter {
             let at = self.list_words;
             let words = LIST_HEAD + postings.len() as u64 + 2 * tags.len() as u64;
             let end = u64::from(at) + words;
-            // Bit 31 of a word says that it names a list, so the place of a list has 31 bits.
+            // Bit 31 of a word is the flag for a list, so the location of a list has 31 bits.
             self.list_words =
                 u32::try_from(end).ok().filter(|end| end & LIST == 0).ok_or_else(too_many)?;
             let length = |n| u32::try_from(n).ok().or_bug("a list is no longer than all lists");
@@ -288,7 +293,7 @@ impl PostingsWriter {
         self.words.append(&le_u32(word))
     }
 
-    /// Writes both sections for this number of fingerprints. Returns the largest number of pages of
+    /// Writes both sections for `fingerprints` fingerprints. Returns the largest number of pages of
     /// one fingerprint.
     pub(super) fn finish(self, builder: &mut Builder, fingerprints: u32) -> Result<u64> {
         bug::ensure(self.count == u64::from(fingerprints), "each fingerprint has a posting")?;
@@ -298,7 +303,7 @@ impl PostingsWriter {
     }
 }
 
-/// Builds the error for posting lists of a segment that exceed their limit.
+/// Returns the error that the posting lists of a segment exceed their limit.
 fn too_many() -> Error {
     Error::Limit {
         what: "words of posting lists in a segment",

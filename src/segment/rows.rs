@@ -1,4 +1,4 @@
-//! The rows of a segment in order of hash, or such rows in memory.
+//! The rows of a segment in order of hash, or rows in memory in the same order.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ const PAGES: Tag = Tag::of(Kind::HashPages);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowOf {
     pub(crate) hash: u64,
-    /// The page's ordinal in SURT order.
+    /// The ordinal of the page in SURT order.
     pub(crate) page: u32,
     pub(crate) row: Row,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Rows<'s> {
     hashes: &'s [[u8; 8]],
     pages: &'s [[u8; 4]],
     packed: &'s [PackedRow],
-    /// The segment of the rows and the place of the first of them; `None` for rows in memory.
+    /// The segment of the rows and the place of the first row; `None` for rows in memory.
     of: Option<(&'s Segment, u64)>,
 }
 
@@ -64,8 +64,8 @@ impl Rows<'_> {
         let packed = &self.packed[at];
         match Row::unpack(packed) {
             Some(row) => Ok(row),
-            // This process packed the rows in memory: an unreadable one is a bug. In a segment it is
-            // damage.
+            // This process packed the rows in memory, so an unreadable row in memory is a bug. In a
+            // segment it is damage.
             None => self.of.map_or_else(
                 || Ok(None.or_bug("what was packed can be unpacked")?),
                 |(segment, start)| segment.row(start + at as u64, packed),
@@ -73,7 +73,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Returns the flags of a row: whether it knows the page, and whether it is a first.
+    /// Returns the flags of a row: whether its page is known, and whether it is a first row.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "callers pass an index below `len`")]
     pub(crate) fn flags(&self, at: usize) -> RowFlags {
@@ -84,7 +84,7 @@ impl Rows<'_> {
     #[inline]
     pub(crate) fn with(&self, hash: u64) -> Range<usize> {
         let from = self.hashes.partition_point(|other| u64::from_le_bytes(*other) < hash);
-        // Counted one by one: equal hashes of 64 bits are nearly always one page.
+        // Counted one by one, because a hash of 64 bits nearly always belongs to one page.
         let others = self.hashes.iter().skip(from);
         from..from + others.take_while(|other| u64::from_le_bytes(**other) == hash).count()
     }
@@ -92,7 +92,7 @@ impl Rows<'_> {
 
 impl RowsInMemory {
     pub(crate) fn new(mut rows: Vec<RowOf>) -> RowsInMemory {
-        // The order and the columns of a segment, so that `Rows` reads both.
+        // The same order and columns as in a segment, so that `Rows` reads both.
         rows.sort_unstable_by_key(|row| (row.hash, row.page));
         RowsInMemory {
             hashes: rows.iter().map(|row| row.hash.to_le_bytes()).collect(),
@@ -101,11 +101,11 @@ impl RowsInMemory {
         }
     }
 
-    /// Returns the rows of hashes from `first` to `last`, with `first <= last`.
+    /// Returns the rows with hashes from `first` to `last`. `first` must be at most `last`.
     #[expect(clippy::indexing_slicing, reason = "places of some of them, in order")]
     pub(crate) fn rows(&self, first: u64, last: u64) -> Rows<'_> {
         let place_from = |hash| self.hashes.partition_point(|h| u64::from_le_bytes(*h) < hash);
-        // The greatest hash has no successor: then all rows to the end are meant.
+        // The greatest hash has no successor. In this case the range includes all rows to the end.
         let upto = last.checked_add(1).map_or(self.hashes.len(), place_from);
         let places = place_from(first)..upto;
         Rows {
@@ -118,7 +118,7 @@ impl RowsInMemory {
 }
 
 impl Segment {
-    /// Returns the rows of hashes from `first` to `last`, with `first <= last`.
+    /// Returns the rows with hashes from `first` to `last`. `first` must be at most `last`.
     pub(crate) fn rows(&self, first: u64, last: u64) -> Result<Rows<'_>> {
         let pages = self.numbers().pages;
         let start = self.place_from(first)?;
@@ -134,7 +134,8 @@ impl Segment {
             of: Some((self, start)),
         };
         let hash_before = |at: usize| at.checked_sub(1).map_or(first, |before| rows.hash(before));
-        // Order and ordinals are checked here for the whole range. The loops over rows rely on both.
+        // The order and the ordinals are checked here for the whole range, because the loops over
+        // rows rely on both.
         let is_low = rows.len() > 0 && rows.hash(0) < first;
         if is_low || !rows.hashes.is_sorted_by_key(|hash| u64::from_le_bytes(*hash)) {
             let falls = (0..rows.len()).find(|at| rows.hash(*at) < hash_before(*at));
@@ -142,7 +143,8 @@ impl Segment {
             let what = format!("hash {place} of {pages} is less than the one before");
             return Err(self.damaged(HASHES, place * 8, &what));
         }
-        // One maximum decides. Which row is wrong is looked for only if one is.
+        // The maximum of all ordinals decides. The search for the wrong row runs only if the
+        // maximum is wrong.
         let largest = rows.pages.iter().map(|page| u32::from_le_bytes(*page)).max();
         if largest.is_some_and(|page| u64::from(page) >= pages) {
             let wrong = (0..rows.len()).find(|at| u64::from(rows.page(*at)) >= pages);

@@ -1,8 +1,8 @@
 //! Recovers the pages of a damaged segment whose checksums are correct.
 //!
-//! Groups of pages have no gaps, and each gives its length. So if the page index is damaged, the
-//! group before gives the start of the next. From a partly damaged group, a page is recovered if
-//! its record, its head and all heads before it lie in sound blocks.
+//! Groups of pages have no gaps, and the heads of a group determine its length. So if the page
+//! index is damaged, the end of a group is the start of the next group. From a partly damaged
+//! group, a page is recovered if its record, its head and all heads before it are in sound blocks.
 
 use byteorder::{ByteOrder, LittleEndian};
 use std::collections::VecDeque;
@@ -15,10 +15,10 @@ use crate::layout::{BLOCK_BYTES, Cursor, GROUP_PAGES, Kind, Tag, in_memory};
 use crate::page::{Entry, surt};
 use crate::url::check_url;
 
-/// A group that claims a larger length is invalid.
+/// The maximum length of a group. A longer group is invalid.
 const GROUP_BYTES_MAX: u64 = 1 << 30;
 
-/// The longest heads of a group: 16 of the longest URLs.
+/// The maximum length of the heads of a group: 16 of the longest URLs.
 const HEADS_BYTES_MAX: u64 = 16 * (8192 + 16);
 
 /// A recovered page.
@@ -27,9 +27,9 @@ pub(crate) struct SalvagedPage {
     pub(crate) ordinal: u64,
     pub(crate) key: Vec<u8>,
     pub(crate) url: String,
-    /// Whether everything older about it is forgotten.
+    /// Whether all older data of the page is forgotten.
     pub(crate) reset: bool,
-    /// Whether older segments know it.
+    /// Whether older segments contain the page.
     pub(crate) earlier: bool,
     pub(crate) entries: Vec<Entry>,
 }
@@ -41,7 +41,8 @@ pub(crate) struct Hole {
     pub(crate) pages: u64,
     /// The range of the damage in the file.
     pub(crate) bytes: Range<u64>,
-    /// The recovered page before, if there is one, and the one after.
+    /// The recovered page before the hole, if any. `before` is the recovered page after the hole,
+    /// if any.
     pub(crate) after: Option<String>,
     pub(crate) before: Option<String>,
 }
@@ -53,13 +54,13 @@ pub(crate) struct PageSalvage<'f> {
     plain: PlainSegment<'f>,
     pages: Section,
     index: Section,
-    /// The next group, and its start if the group before gives it.
+    /// The next group. `start` is its start, if the previous group determines it.
     group: u64,
     start: Option<u64>,
     ready: VecDeque<SalvagedPage>,
-    /// The last page returned.
+    /// The last returned page.
     last: Option<(u64, Vec<u8>, String)>,
-    /// The damage met since then.
+    /// The damage found since the last returned page.
     damage: Option<Range<u64>>,
     ended: bool,
 }
@@ -67,7 +68,7 @@ pub(crate) struct PageSalvage<'f> {
 /// Bytes of a section, some of which may be damaged.
 struct Piece {
     bytes: Vec<u8>,
-    /// The damaged ranges, in order.
+    /// The damaged ranges of the bytes, in order.
     damaged: Vec<Range<usize>>,
 }
 
@@ -111,8 +112,8 @@ impl<'f> PageSalvage<'f> {
         }
     }
 
-    /// Returns the next sound page and the lost pages before it. The last item may be a hole
-    /// without a page.
+    /// Returns the next sound page, and the hole of lost pages before it. The last item may be a
+    /// hole without a page.
     pub(crate) fn next(&mut self) -> Option<(Option<Hole>, Option<SalvagedPage>)> {
         let count = self.plain.frame().numbers().pages;
         while self.ready.is_empty() && self.group < count.div_ceil(GROUP_PAGES) {
@@ -124,7 +125,7 @@ impl<'f> PageSalvage<'f> {
             return None;
         }
         let at = page.as_ref().map_or(count, |page| page.ordinal);
-        // Pages become ready in order, so this does not underflow.
+        // Pages become ready in order, so the subtraction does not underflow.
         let lost = at - expected;
         let all = self.pages.offset..self.pages.offset + self.pages.len;
         let hole = (lost > 0).then(|| Hole {
@@ -156,7 +157,8 @@ impl<'f> PageSalvage<'f> {
         if start.is_none() {
             let start = self.index.offset + block * BLOCK_BYTES;
             let end = (start + BLOCK_BYTES).min(self.index.offset + self.index.len);
-            // This damage matters only if no sound group before says where this one starts.
+            // This damage matters only if no previous sound group determines the start of this
+            // group.
             if self.start.is_none() {
                 self.met(start..end);
             }
@@ -164,7 +166,7 @@ impl<'f> PageSalvage<'f> {
         start.filter(|start| *start <= self.pages.len)
     }
 
-    /// Reads a range of the pages section, which must lie within it.
+    /// Reads a range of the pages section. The range must lie within the section.
     #[expect(clippy::indexing_slicing, reason = "a block has all bytes of its range")]
     fn piece(&mut self, range: Range<u64>) -> Piece {
         let mut piece = Piece { bytes: Vec::new(), damaged: Vec::new() };
@@ -179,7 +181,8 @@ impl<'f> PageSalvage<'f> {
                     piece.bytes.extend(&bytes[within(from)..within(to)]);
                 }
                 Err(_) => {
-                    // Zeros keep the offsets right. `is_sound` and `front` keep them from being read.
+                    // Zeros keep the offsets correct. `is_sound` and `front` prevent that the zeros
+                    // are read.
                     piece.bytes.resize(at + within(to) - within(from), 0);
                     piece.damaged.push(at..piece.bytes.len());
                 }
@@ -192,18 +195,19 @@ impl<'f> PageSalvage<'f> {
     fn read_group(&mut self) {
         let group = self.group;
         self.group += 1;
-        // The length in the group before may be invalid.
+        // The length in the previous group may be invalid.
         self.start = self.start.filter(|start| *start <= self.pages.len);
         let indexed = self.indexed(group);
         let known = self.start.take();
-        // If nothing says where the group starts, its pages are lost. They become part of a hole.
+        // If neither the index nor the previous group determines the start, the group's pages are
+        // lost and become part of a hole.
         let Some(start) = indexed.or(known) else { return };
-        // A sound index and a sound group before it agree. Where they do not, one of them is damaged.
+        // A sound index and a sound previous group agree. If they disagree, one of them is damaged.
         if known.is_some_and(|known| known != start) {
             self.met(self.pages.offset + start..self.pages.offset + start);
         }
-        // While a start is set, `indexed` reports no damage. Here the heads of this group may say where
-        // it ends, so a damaged index need not lose pages.
+        // While a start is set, `indexed` reports no damage. Here the heads of this group may
+        // determine its end, so a damaged index need not lose pages.
         self.start = Some(start);
         let end = self.indexed(group + 1);
         self.start = None;
@@ -211,8 +215,8 @@ impl<'f> PageSalvage<'f> {
         let len = match end {
             Some(end) => end.saturating_sub(start),
             None => {
-                // Without the index, the heads say how long the records are. They are read first, to
-                // know the length.
+                // Without the index, the heads determine the length of the records. The heads are
+                // read first, to know this length.
                 let heads = self.piece(start..start + rest.min(HEADS_BYTES_MAX));
                 match take_apart(&heads).end {
                     Some(end) => end as u64,
@@ -220,7 +224,7 @@ impl<'f> PageSalvage<'f> {
                 }
             }
         };
-        // A group is held in memory, so a damaged length must not be believed.
+        // A group is held in memory, so its length must be checked first: it may be damaged.
         if len > rest.min(GROUP_BYTES_MAX) {
             return self.met(self.pages.offset + start..self.pages.offset + self.pages.len);
         }
@@ -234,7 +238,7 @@ impl<'f> PageSalvage<'f> {
         let first = group * GROUP_PAGES;
         let most = (self.plain.frame().numbers().pages - first).min(GROUP_PAGES);
         let mut before = self.last.as_ref().map(|(_, key, url)| (key.clone(), url.clone()));
-        // Takes no more pages than the group can have, whatever its own count says.
+        // Reads at most the maximum number of pages of a group, whatever the group's own count.
         for (ordinal, (url, record)) in (first..first + most).zip(parts.pages) {
             let at = self.pages.offset + start;
             let bytes = at + record.start as u64..at + record.end as u64;
@@ -253,7 +257,7 @@ impl<'f> PageSalvage<'f> {
 
 /// Parses the heads of a group as far as they are sound.
 fn take_apart(piece: &Piece) -> Parts {
-    // Each URL builds on the one before, so no head behind the first damage can be decoded.
+    // Each URL builds on the previous URL, so no head after the first damage can be decoded.
     let front = piece.front();
     let mut cursor = Cursor::new(front);
     let mut parts = Parts::default();
@@ -264,7 +268,7 @@ fn take_apart(piece: &Piece) -> Parts {
     let fits = |end: usize| end as u64 <= GROUP_BYTES_MAX;
     let records = (front.len() - cursor.rest().len()).checked_add(heads);
     let Some(records) = records.filter(|records| fits(*records)) else { return parts };
-    // As many of the heads as are sound.
+    // The sound part of the heads.
     let known = cursor.rest().get(..heads).unwrap_or(cursor.rest());
     let (mut cursor, mut at) = (Cursor::new(known), records);
     let mut url: Vec<u8> = Vec::new();

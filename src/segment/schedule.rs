@@ -1,8 +1,8 @@
-//! The schedule: a row of 16 bytes for each page, in order of hash, which decides when the page is
-//! due.
+//! The schedule: a row of 16 bytes for each page, in order of hash. The row determines when the
+//! page is due.
 //!
-//! A row describes the page as of the segment's end. So the newest of the rows that segments have
-//! of a page counts, and a merge copies it.
+//! A row describes the page as of the segment's end. So only the newest row of a page counts, and a
+//! merge copies the newest row.
 
 use std::ops::Range;
 
@@ -31,30 +31,31 @@ pub(super) const NAMES: &[(u8, &str)] =
 /// The resolution of the failing time: steps in an octave, as a power of two.
 const FAILING_STEPS: u32 = 10;
 
-/// The greatest finite weight.
+/// The greatest finite weight, as packed.
 #[expect(clippy::cast_possible_truncation, reason = "16 bits are left")]
 const WEIGHT_MAX: u16 = (f32::MAX.to_bits() >> 15) as u16;
 
 /// The index of the byte of flags.
 const FLAGS: usize = 5;
 
-/// Joins the rows of one page: the newest one counts, for a record with the entries of both.
+/// Joins the rows of one page for a record with the entries of both records. The newest row counts.
 pub(super) fn join(newest: &mut PackedRow, older: &PackedRow) {
-    // The joined record has the visits of both. If the older one had the first of all, so has this one.
+    // The joined record has the visits of both records. If the older record had the first visit of
+    // the page, so has the joined record.
     newest[FLAGS] |= older[FLAGS] & FIRST;
 }
 
-/// A row of the schedule. Default: a page about which nothing is known.
+/// A row of the schedule. The default is a page about which nothing is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Whether the page is known: it has visits.
+    /// Whether the page is known, because it has visits.
     pub(crate) known: bool,
-    /// Whether all of its visits are in this record, so that older rows do not count.
+    /// Whether all visits of the page are in this record, so that older rows do not count.
     pub(crate) first: bool,
     /// Whether the page was gone at the last report of its state.
     pub(crate) gone: bool,
-    /// If the last visit failed, the seconds from the last successful visit, or from the first
-    /// visit, in logarithmic steps.
+    /// The seconds from the last successful visit, or from the first visit, to the last visit, in
+    /// logarithmic steps. `None` unless the last visit failed.
     failing: Option<u16>,
     /// The seconds from [`Time::MIN.0`] to the last visit.
     last: u64,
@@ -65,7 +66,7 @@ pub(crate) struct Row {
     pub(crate) host: u16,
 }
 
-/// Whether a row knows its page, and whether its record has all visits of the page.
+/// Whether the page of a row is known, and whether the row's record has all visits of the page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowFlags {
     pub(crate) known: bool,
@@ -80,12 +81,12 @@ impl RowFlags {
     }
 }
 
-/// Returns the whole seconds from [`Time::MIN`] to a time; 0 if it is earlier.
+/// Returns the whole seconds from [`Time::MIN`] to a time; 0 for an earlier time.
 pub(crate) fn seconds(time: Time) -> u64 {
     u64::try_from(time.0.saturating_sub(Time::MIN.0)).unwrap_or(0) / 1000
 }
 
-/// Returns the slot of the host of a URL: 16 bits of its hash.
+/// Returns the slot of the host of a URL: 16 bits of the host's hash.
 pub(crate) fn host_slot(url: &str, seed: u64) -> u16 {
     let mut host = Vec::with_capacity(64);
     surt::host(url, &mut host);
@@ -101,24 +102,24 @@ fn slot(host: &[u8], seed: u64) -> u16 {
     (xxhash_rust::xxh3::xxh3_64_with_seed(host, seed) >> 48) as u16
 }
 
-/// Returns the upper bits of a weight without its sign, rounded: positive and finite.
+/// Returns the upper bits of a weight without its sign, rounded. The result is positive and finite.
 fn packed_weight(weight: Weight) -> u16 {
-    // Half a step more rounds to nearest. A carry into the exponent is right: it is the next power of
-    // two.
+    // The added half step rounds to the nearest value. A carry into the exponent is correct: the
+    // result is the next power of two.
     let rounded = (weight.to_bits() + (1 << 14)) >> 15;
-    // 0 is not a valid weight, and a number above the maximum is an infinity.
+    // 0 is not a valid weight, and a number above the maximum would be infinity.
     u16::try_from(rounded).unwrap_or(u16::MAX).clamp(1, WEIGHT_MAX)
 }
 
 impl Row {
-    /// Returns the row of a page with this head and these changes; `own_visits` of its visits are
-    /// in the record, and `host` is the slot of its host.
+    /// Returns the row of a page with this head and these changes. `own_visits` is the number of
+    /// the page's visits in the record, and `host` is the slot of its host.
     pub(crate) fn new(head: Option<&Head>, changes: &Changes, own_visits: usize, host: u16) -> Row {
         let Some(head) = head else { return Row::default() };
         let failing = (head.last.seen == Seen::Failed).then(|| {
             let since = head.settled.map_or(head.first, |settled| settled.time);
             let seconds = head.last.time.0.saturating_sub(since.0) / 1000;
-            // No longer than from the first time to the last.
+            // The time is at most the time from the earliest possible visit to the latest.
             u16::try_from(step_of(seconds.unsigned_abs(), FAILING_STEPS)).unwrap_or(u16::MAX)
         });
         Row {
@@ -138,25 +139,25 @@ impl Row {
         Row { weight: packed_weight(Weight::ONE), host, ..Row::default() }
     }
 
-    /// Returns the row with these changes.
+    /// Returns the row with other changes.
     pub(crate) fn with(self, changes: &Changes) -> Row {
         if self.known { Row { code: Code::of(&changes.summary()), ..self } } else { self }
     }
 
-    /// Returns the [`seconds`] of the last visit.
+    /// Returns the time of the last visit as [`seconds`].
     pub(super) fn seconds(&self) -> u64 {
         self.last
     }
 
-    /// Returns the seconds from the last visit to `now`, both as [`seconds`]; 0 if it is in the
-    /// future.
+    /// Returns the seconds from the last visit to `now`, both as [`seconds`]; 0 if the last visit
+    /// is in the future.
     #[inline]
     pub(crate) fn seconds_since(&self, now: u64) -> u64 {
         now.saturating_sub(self.last)
     }
 
-    /// If the last visit failed, returns the seconds to it from the last successful visit, or from
-    /// the first visit.
+    /// If the last visit failed, returns the seconds from the last successful visit, or from the
+    /// first visit, to the last visit.
     #[inline]
     pub(crate) fn failing_seconds(&self) -> Option<u64> {
         self.failing.map(|step| of_step(step.into(), FAILING_STEPS))
@@ -178,7 +179,7 @@ impl Row {
         ] {
             flags |= if set { bit } else { 0 };
         }
-        // Seconds from year 1 to 9999 are fewer than 2^39, so they leave the bits above 40 alone.
+        // Times from year 1 to 9999 are fewer than 2^39 seconds, so the bits above 40 are free.
         let first = self.last | u64::from(flags) << 40 | u64::from(self.host) << 48;
         let third = u32::from(self.weight) | u32::from(self.failing.unwrap_or(0)) << 16;
         let mut packed = PackedRow::default();
@@ -195,8 +196,8 @@ impl Row {
         let (first, code, third) = (cursor.u64()?, cursor.u32()?, cursor.u32()?);
         let flags = (first >> 40) as u8;
         if flags & KNOWN == 0 {
-            // A page without visits has one form: all zeros. So `pack` gives back the bytes that were
-            // read.
+            // A page without visits has one packed form: all zeros. So `pack` returns the bytes
+            // that were read.
             return (first | u64::from(code) | u64::from(third) == 0).then_some(Row::default());
         }
         let [weight, failing] = [third as u16, (third >> 16) as u16];
@@ -210,7 +211,7 @@ impl Row {
             weight,
             host: (first >> 48) as u16,
         };
-        // The same holds here: bits that `pack` would not set are damage.
+        // For the same reason, bits that `pack` would not set are damage.
         let weighs = (1..=WEIGHT_MAX).contains(&weight);
         let fails = row.failing.is_some() || failing == 0;
         (flags < 16 && weighs && fails).then_some(row)
@@ -229,10 +230,10 @@ impl Segment {
         Ok(self.section(SCHEDULE).get(bytes)?.as_chunks().0)
     }
 
-    /// Returns the row of the page with this hash and ordinal; `None` if the hash does not lead to
-    /// it.
+    /// Returns the row of a page by its hash and ordinal; `None` if no page with this hash has the
+    /// ordinal.
     pub(crate) fn row_of(&self, hash: u64, ordinal: u32) -> Result<Option<Row>> {
-        // Several pages may have this hash. The ordinal says which row is meant.
+        // Several pages may have this hash. The ordinal identifies the row.
         for place in self.places(hash)? {
             if self.section(Tag::of(Kind::HashPages)).u32_at(place)? == ordinal {
                 return self.row(place, &self.packed_row(place)?).map(Some);

@@ -27,26 +27,28 @@ pub(crate) struct SealPage<'a> {
     pub(crate) url: &'a str,
     pub(crate) hash: u64,
     pub(crate) record: Record<'a>,
-    /// Its row of the schedule and its content in force, both from the head of the record.
+    /// The page's row of the schedule. `in_force` is its content in force. Both come from the head
+    /// of the record.
     pub(crate) row: PackedRow,
     pub(crate) in_force: InForce,
 }
 
-/// The place of a segment in its store.
+/// The position of a segment in its store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// The first and last sequence number of its operations.
+    /// The first and last sequence number of the segment's operations.
     pub(crate) sequences: (u64, u64),
-    /// The change to the totals of the store.
+    /// The change that the segment makes to the totals of the store.
     pub(crate) delta: Delta,
     pub(crate) tier: u64,
 }
 
-/// Writes a segment from pages in SURT order: one file, two syncs and one for every 64 MiB.
+/// Writes a segment from pages in SURT order. Writes one file, with two syncs and one sync for
+/// every 64 MiB.
 ///
-/// Hashes and fingerprints are sorted meanwhile: in memory while they fit, then with two scratch
-/// files that take 28 bytes for each page and 21 for each fingerprint of a page. Large segments
-/// sort the fingerprints in a separate thread while the hashes are written.
+/// Hashes and fingerprints are sorted meanwhile. If they do not fit in memory, they go to two
+/// scratch files, which take 28 bytes for each page and 21 bytes for each fingerprint of a page.
+/// Large segments sort the fingerprints in a separate thread while the hashes are written.
 pub(crate) struct Sealer {
     builder: Builder,
     numbers: Numbers,
@@ -56,11 +58,12 @@ pub(crate) struct Sealer {
 }
 
 impl Sealer {
-    /// Begins a segment. `memory_bytes` is the memory for hashes and fingerprints before they go to
-    /// scratch files.
+    /// Begins a segment. `memory_bytes` is the memory for hashes and fingerprints; larger amounts
+    /// go to scratch files.
     pub(crate) fn new(disk: &Arc<dyn Disk>, stamp: Stamp, memory_bytes: usize) -> Result<Sealer> {
         let mut builder = Builder::new(disk, stamp)?;
-        // Packed, a hash takes 28 bytes and a fingerprint 21: they share the memory 4 to 3.
+        // Packed, a hash takes 28 bytes and a fingerprint takes 21 bytes, so they share the memory
+        // 4 to 3.
         let hashes = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 4);
         let held = Sorter::new(disk, builder.scratch_name(), memory_bytes / 7 * 3);
         let pages = PagesWriter::new(&mut builder)?;
@@ -76,14 +79,14 @@ impl Sealer {
         let mut visits =
             record.entries.iter().filter(|entry| entry.is_visit()).map(|entry| entry.time().0);
         if let Some(first) = visits.next() {
-            // Entries ascend, so the first and the last visit bound the others.
+            // Entries ascend, so the first and the last visit bound all other visits.
             self.numbers.cover((first, visits.next_back().unwrap_or(first)));
         }
         self.numbers.resets += u64::from(record.reset);
-        // The fingerprints of its entries, and those in force.
+        // The fingerprints of the record's entries, and the fingerprints in force.
         let mark = |content: &Content| (content.compared(), content.epoch);
         for content in record.entries.iter().filter_map(Entry::content) {
-            // An entry may show the fingerprint in force with an older digest. The table takes the
+            // An entry may have the fingerprint in force with an older digest. The table stores the
             // digest in force.
             let same = in_force.iter().position(|other| mark(other) == mark(&content));
             let same = same.map(|at| in_force.swap_remove(at));
@@ -130,7 +133,7 @@ impl Sealer {
     }
 }
 
-/// The number of visits from which on fingerprints are sorted in a separate thread.
+/// The minimum number of visits for sorting fingerprints in a separate thread.
 const SORTED_BESIDE: u64 = 1 << 20;
 
 /// Writes the sections that find pages by hash.
@@ -151,8 +154,8 @@ fn write_tables(
 ) -> Result<()> {
     let (mut postings, mut tags) = (Vec::new(), Vec::new());
     let mut next = held.next()?;
-    // `PageFingerprint` sorts by epoch, then canonically, then by page. So each loop takes one run of
-    // equals.
+    // `PageFingerprint` sorts by epoch, then in canonical order, then by page. So each loop
+    // processes one run of equal keys.
     while let Some(epoch) = next.map(|held| held.epoch()) {
         let mut writer = TablesWriter::new(builder, epoch)?;
         while let Some(first) = next.filter(|held| held.epoch() == epoch) {
@@ -164,8 +167,8 @@ fn write_tables(
             while let Some(held_by) = next.filter(same) {
                 let (page, in_force) = (held_by.page(), held_by.in_force());
                 match postings.last_mut().filter(|last: &&mut Posting| last.page == page) {
-                    // A page that returned to a version holds its fingerprint more than once. It gets
-                    // one posting.
+                    // A page that returned to a version has its fingerprint more than once. The
+                    // page gets one posting.
                     Some(last) => last.in_force |= in_force,
                     None => postings.push(Posting { page, in_force }),
                 }
@@ -173,7 +176,7 @@ fn write_tables(
                 next = held.next()?;
             }
             let tag = |page| {
-                // Without one it has no digest.
+                // A page without a tag has no digest.
                 let at = tags.binary_search_by_key(&page, |(page, _)| *page).ok();
                 Ok(at.and_then(|at| tags.get(at)).map(|(_, tag)| *tag))
             };
@@ -184,7 +187,7 @@ fn write_tables(
     Ok(())
 }
 
-/// The hash of a page's URL, and its row.
+/// The hash of a page's URL, with the page's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct HashOf {
     hash: u64,
@@ -212,16 +215,17 @@ impl Packed for HashOf {
     }
 }
 
-/// A fingerprint that a page has or had, in 24 bytes; ordered by epoch, canonically, and by page.
+/// A fingerprint that a page has or had, in 24 bytes. Ordered by epoch, then in canonical order,
+/// then by page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PageFingerprint {
-    /// From the top: the epoch, the popcount in 8 bits, and 24 bits of the fingerprint.
+    /// From the top bits down: the epoch, the popcount in 8 bits, and 24 bits of the fingerprint.
     high: u64,
-    /// The other 40 bits of the fingerprint, and 24 zero bits.
+    /// The lower 40 bits of the fingerprint, and 24 zero bits.
     low: u64,
-    /// The page, a bit for being in force there, and a bit for having a tag.
+    /// The page, a bit for being in force on the page, and a bit for having a tag.
     page: u32,
-    /// The tag of the digest, if the fingerprint is in force and has one.
+    /// The tag of the digest, if the fingerprint is in force and its content has a digest.
     tag: u32,
 }
 
@@ -277,7 +281,8 @@ impl PageFingerprint {
         let epoch = u64::from(content.epoch.0);
         let tag = content.digest.as_ref().filter(|_| in_force).map(tag_of);
         Some(PageFingerprint {
-            // As one number of 128 bits these sort by epoch and then in canonical order.
+            // Together, `high` and `low` are a number of 128 bits that sorts by epoch and then in
+            // canonical order.
             high: epoch << 32 | u64::from(popcount) << 24 | fingerprint >> 40,
             low: fingerprint << UNUSED_BITS,
             // Ordinals are below 2^30, as asserted above, so the shift loses nothing.
@@ -323,7 +328,7 @@ pub(super) struct HashWriter {
 
 impl HashWriter {
     pub(super) fn new(builder: &mut Builder, pages: u64) -> Result<HashWriter> {
-        // The first is the page index, which `PagesWriter` has written already.
+        // The first section is the page index, which `PagesWriter` has written already.
         let [_, places @ ..] = bytes_for(pages);
         let [hashes, of_pages, directory, filter, schedule] =
             places.map(|(kind, bytes)| builder.place(Tag::of(kind), bytes));
@@ -340,7 +345,7 @@ impl HashWriter {
         })
     }
 
-    /// Adds a hash, in ascending order; equal hashes in order of pages.
+    /// Adds a hash. Hashes must be in ascending order, and equal hashes in order of pages.
     pub(super) fn push(
         &mut self,
         builder: &mut Builder,
@@ -358,14 +363,14 @@ impl HashWriter {
         schedule.extend_from_slice(row);
         self.index.push(hash, directory, filter);
         self.count += 1;
-        // Five sections get a few bytes for each hash. Passed on one by one they would cost five calls
-        // each.
+        // Five sections get a few bytes for each hash. Writing the bytes of each hash separately
+        // would cost five calls per hash.
         if self.count.is_multiple_of(TOGETHER) { self.drain(builder) } else { Ok(()) }
     }
 
     fn drain(&mut self, builder: &mut Builder) -> Result<()> {
         let HashWriter { hashes, pages, directory, filter, schedule, parts, .. } = self;
-        // As many sections as parts.
+        // The number of sections equals the number of parts.
         let sections = [hashes, pages, directory, filter, schedule];
         for (section, part) in sections.into_iter().zip(parts) {
             builder.write(section, part)?;

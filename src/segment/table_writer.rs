@@ -41,8 +41,8 @@ impl TablesWriter {
         })
     }
 
-    /// Adds a fingerprint and its pages in order, at least one. `tag` is called for each page on
-    /// which the fingerprint is in force if there are several pages.
+    /// Adds a fingerprint and its pages in order, at least one page. If there are several pages,
+    /// calls `tag` for each page on which the fingerprint is in force.
     pub(super) fn push(
         &mut self,
         builder: &mut Builder,
@@ -66,20 +66,21 @@ impl TablesWriter {
         numbers: &mut Numbers,
     ) -> Result<()> {
         let TablesWriter { epoch, fingerprints, census, count, postings, .. } = self;
-        // Kept, since `end` consumes the section, and the tables are built from its bytes in the file.
+        // The offset is kept, since `end` consumes the section, and the tables are built from the
+        // section's bytes in the file.
         let column = fingerprints.offset();
         builder.end(fingerprints)?;
         builder.whole(Tag::table(Kind::Shards, 0, epoch), &census.shards().to_bytes())?;
-        // Only here, since the best shape depends on how many fingerprints there are.
+        // The shape is chosen here, since the best shape depends on the number of fingerprints.
         let shape = Shape::choose(count, layout.distance(epoch), layout.bytes_each);
         builder.whole(Tag::table(Kind::Shape, 0, epoch), &shape_bytes(shape))?;
         let longest = postings.finish(builder, count)?;
-        // Several threads may build the tables, and there is one file: they take turns to read and write
-        // it.
+        // Several threads may build the tables, but there is only one file, so the threads take
+        // turns to read and write it.
         let sections = TableSections { epoch, column, shared: Mutex::new((builder, Vec::new())) };
         let read = |start: u32, out: &mut [u64]| -> Result<()> {
             let mut bytes = vec![0; out.len() * 8];
-            // From the file, since the column of a large segment need not fit in memory.
+            // Read from the file, since the column of a large segment need not fit in memory.
             let (builder, _) = &*sections.shared.lock();
             builder.read_back(column + u64::from(start) * 8, &mut bytes)?;
             for (value, bytes) in out.iter_mut().zip(bytes.as_chunks::<8>().0) {
@@ -89,7 +90,8 @@ impl TablesWriter {
         };
         build_index(shape, count, layout.resources, &read, &sections)?;
         let (builder, sections) = sections.shared.into_inner();
-        // In the order of `place`, which is that of the file, as `end` demands.
+        // In the order of `place`, which is the order of the file, because `end` requires this
+        // order.
         for (_, section) in sections {
             builder.end(section)?;
         }
@@ -99,7 +101,7 @@ impl TablesWriter {
     }
 }
 
-/// The sections of tables that are being written.
+/// The sections of the tables, while they are written.
 struct TableSections<'b> {
     epoch: u32,
     /// The offset of the fingerprints in the file.
@@ -120,7 +122,7 @@ impl Sink for TableSections<'_> {
         };
         let table = u16::try_from(table).ok().or_bug("an epoch has a few tables")?;
         let (builder, sections) = &mut *self.shared.lock();
-        // A dozen parts at most, so a linear search is enough.
+        // There are at most about twelve parts, so a linear search is enough.
         let new = sections.iter().all(|(placed, _)| *placed != part);
         bug::ensure(new, "a part has one place")?;
         let section = builder.place(Tag::table(kind, table, self.epoch), bytes)?;

@@ -23,7 +23,7 @@ use crate::search::{
 pub(crate) struct Layout {
     /// The most frequently queried distance of each epoch of the store, by epoch number.
     pub(crate) distances: Vec<u32>,
-    /// The most bytes that all tables may take for each fingerprint.
+    /// The maximum number of bytes that all tables may take for each fingerprint.
     pub(crate) bytes_each: u32,
     pub(crate) resources: Resources,
 }
@@ -40,7 +40,7 @@ impl Layout {
 pub(crate) struct EpochTables {
     pub(crate) epoch: u32,
     pub(crate) tables: Tables<SectionColumn>,
-    /// These tables without checks, once every block has been checked.
+    /// The tables without checks, once every block has been checked.
     whole: OnceLock<Tables<WholeColumn>>,
     segment: Arc<Segment>,
     pages: u64,
@@ -50,7 +50,8 @@ pub(crate) struct EpochTables {
 }
 
 impl EpochTables {
-    /// Opens the tables of an epoch that the segment has. Reads the 280 bytes of shards and shape.
+    /// Opens the tables of an epoch that the segment has. Reads the 280 bytes of the sections
+    /// shards and shape.
     #[expect(clippy::expect_used, reason = "tables are numbered by arrays of a few")]
     pub(crate) fn open(segment: &Arc<Segment>, epoch: u32) -> Result<EpochTables> {
         let column = |kind, part: usize| {
@@ -60,8 +61,8 @@ impl EpochTables {
         let fingerprints = column(Kind::Fingerprints, 0);
         let shards = Shards::read(&column(Kind::Shards, 0))?;
         let n = shards.fingerprints();
-        // The lengths are compared once, here. A search computes places from `n`, and takes them for
-        // granted.
+        // The lengths are compared only here. A search computes places from `n`, and relies on the
+        // lengths.
         let has = |column: &SectionColumn, bytes: u64| {
             if column.section().len() == bytes {
                 return Ok(());
@@ -85,8 +86,8 @@ impl EpochTables {
                 });
                 for Rotation { buckets, rest, ordinals } in &tables {
                     has(buckets, address.bytes())?;
-                    // The length of this section varies. It is even, and has one entry a fingerprint at
-                    // most.
+                    // The length of this section varies: it is even, with at most one entry per
+                    // fingerprint.
                     let in_rest = rest.section().len() / 2;
                     has(rest, in_rest.min(n.into()) * 2)?;
                     has(ordinals, entries)?;
@@ -101,7 +102,8 @@ impl EpochTables {
                 });
                 for CellTable { cells, further, ordinals } in &tables {
                     has(cells, u64::from(count) * LINE_BYTES)?;
-                    // Also of varying length: whole lines, and no more than `n` fingerprints can need.
+                    // The length of this section varies, too: whole lines, and at most the number
+                    // of lines that `n` fingerprints can need.
                     let lines = further.section().len() / LINE_BYTES;
                     has(further, lines.min(further_max(n)) * LINE_BYTES)?;
                     has(ordinals, entries)?;
@@ -121,12 +123,12 @@ impl EpochTables {
         })
     }
 
-    /// Passes every fingerprint within `k` of each query to `finds`, with the index of the query;
-    /// and prefetches the postings.
+    /// Passes every fingerprint within `k` of each query to `finds`, with the index of the query.
+    /// Prefetches the postings.
     pub(crate) fn find_each(&self, queries: &[u64], k: u32, finds: &mut dyn Finds) -> Result<()> {
         let mut finds = PostingPrefetch { tables: self, finds };
-        // The search is compiled twice: with a check of each block, and without, for tables that are
-        // whole.
+        // The search is compiled twice: with a check of each block, and without checks for tables
+        // that are whole.
         let Some(whole) = self.whole() else {
             return self.tables.find_each(queries, k, &mut finds);
         };
@@ -138,7 +140,7 @@ impl EpochTables {
     }
 
     /// Passes fingerprints within `k` of a query to `finds`, using only the tables and within
-    /// bounds. Returns whether the result is complete; if not, drop it and use
+    /// bounds. Returns whether the result is complete. Drop an incomplete result, and use
     /// [`nearest`](Self::nearest).
     #[inline]
     pub(crate) fn find_within(
@@ -203,29 +205,29 @@ impl EpochTables {
     fn contradiction(&self, queries: &[u64], k: u32) -> Error {
         let flaw =
             || self.fingerprints.section().flaw(0, "the tables of an epoch contradict each other");
-        // The column without checks does not know where it lies. So the search is repeated by the one
-        // that names section and offset.
+        // The column without checks does not contain its location. So the search is repeated with
+        // the column that reports section and offset.
         self.tables.find_each(queries, k, &mut Vec::new()).err().unwrap_or_else(flaw)
     }
 
     #[inline]
     fn whole(&self) -> Option<&Tables<WholeColumn>> {
         let known = self.whole.get();
-        // Tables may be opened before they are warmed up. So the flag is asked until it is set, and once
-        // set, never again.
+        // Tables may be opened before they are warmed up. So the flag is read until it is set, and
+        // never after that.
         if known.is_none() && self.segment.tables_are_whole() {
             return Some(self.whole.get_or_init(|| self.tables.map(SectionColumn::whole)));
         }
         known
     }
 
-    /// Returns the fingerprint with this ordinal.
+    /// Returns the fingerprint with an ordinal.
     pub(crate) fn fingerprint(&self, ordinal: u32) -> Result<u64> {
         self.fingerprints.section().u64_at(ordinal.into())
     }
 
-    /// Returns the fingerprints with these ordinals without a copy, if the processor's byte order
-    /// allows it.
+    /// Returns the fingerprints with some ordinals without a copy; `None` if the processor's byte
+    /// order differs.
     pub(crate) fn fingerprints_in_place(&self, ordinals: Range<u32>) -> Result<Option<&[u64]>> {
         let range = u64::from(ordinals.start) * 8..u64::from(ordinals.end) * 8;
         let bytes = self.fingerprints.bytes(range)?;
@@ -234,7 +236,7 @@ impl EpochTables {
         Ok(<[u64]>::ref_from_bytes(bytes).ok().filter(|_| cfg!(target_endian = "little")))
     }
 
-    /// Fills `out` with the fingerprints from an ordinal on.
+    /// Fills `out` with the fingerprints beginning with ordinal `from`.
     pub(crate) fn fingerprints(&self, from: u32, out: &mut [u64]) -> Result<()> {
         let (start, len) = (u64::from(from) * 8, out.len() as u64 * 8);
         let bytes = self.fingerprints.section().get(start..start + len)?;
@@ -261,7 +263,7 @@ impl EpochTables {
         PostingsRef { words: &self.postings, lists: &self.lists, pages: self.pages }
     }
 
-    /// Prefetches the posting of a fingerprint. Damage is reported when it is read.
+    /// Prefetches the posting of a fingerprint. A later read of the posting reports damage.
     pub(crate) fn prefetch_posting(&self, ordinal: u32) {
         self.postings.expect(u64::from(ordinal) * 4);
     }
@@ -271,7 +273,8 @@ impl EpochTables {
         self.postings_ref().single(ordinal)
     }
 
-    /// Returns the pages with a fingerprint in SURT order, from the page with ordinal `first` on.
+    /// Returns the pages with a fingerprint in SURT order, beginning with the page with ordinal
+    /// `first`.
     pub(crate) fn postings(
         &self,
         ordinal: u32,
@@ -281,8 +284,8 @@ impl EpochTables {
     }
 
     /// Returns the [`postings`](Self::postings) of a fingerprint without the
-    /// [`copies`](Self::copies) of a digest. Pages that are `wanted` are prefetched before they are
-    /// needed, at most `most` at a time.
+    /// [`copies`](Self::copies) of a digest. Prefetches pages for which `wanted` is true before
+    /// they are needed, at most `most` at a time.
     pub(crate) fn postings_ahead(
         &self,
         ordinal: u32,
@@ -295,7 +298,7 @@ impl EpochTables {
         const AHEAD: usize = 16;
         let most = most.clamp(1, AHEAD);
         let mut postings = self.postings_ref().from(ordinal, first, without)?;
-        // In reverse, so that `pop` takes the next one.
+        // In reverse order, so that `pop` returns the next posting.
         let mut asked: ArrayVec<Result<Posting>, AHEAD> = ArrayVec::new();
         Ok(std::iter::from_fn(move || {
             if asked.is_empty() {
@@ -303,10 +306,11 @@ impl EpochTables {
                 asked.reverse();
                 let pages =
                     || asked.iter().flatten().filter(|posting| wanted(posting)).map(|p| p.page);
-                // A prefetch pays only if something else is done meanwhile. With one page there is
-                // nothing else.
+                // A prefetch is useful only if other work is done meanwhile. With one page there is
+                // no other work.
                 if asked.len() > 1 {
-                    // First all places, then all pages: up to 16 of them share each wait for memory.
+                    // First all places, then all pages, so that up to 16 pages share each wait for
+                    // memory.
                     pages().for_each(|page| self.segment.prefetch_place(page));
                     pages().for_each(|page| self.segment.prefetch_page(page));
                 }
@@ -316,7 +320,7 @@ impl EpochTables {
     }
 
     /// Returns the pages on which a shared fingerprint is in force with a digest of the same tag,
-    /// in SURT order; none if only one page has the fingerprint.
+    /// in SURT order; no pages if only one page has the fingerprint.
     pub(crate) fn copies(
         &self,
         ordinal: u32,
@@ -325,8 +329,8 @@ impl EpochTables {
         self.postings_ref().copies(ordinal, digest)
     }
 
-    /// Whether the tags of a fingerprint's list are these, each with its page, in any order. A
-    /// fingerprint of a single page needs no tags.
+    /// Whether the tags of a fingerprint's list equal `expected`, each with its page, in any order.
+    /// A fingerprint of a single page needs no tags.
     pub(crate) fn has_tags(&self, ordinal: u32, expected: &mut [(u32, u32)]) -> Result<bool> {
         let Some(tags) = self.tags(ordinal)? else { return Ok(true) };
         expected.sort_unstable();
@@ -334,7 +338,7 @@ impl EpochTables {
     }
 
     /// Returns the tags of a fingerprint's list, each with its page; `None` if only one page has
-    /// it.
+    /// the fingerprint.
     pub(super) fn tags(&self, ordinal: u32) -> Result<Option<Vec<(u32, u32)>>> {
         self.postings_ref().tags(ordinal)
     }
@@ -387,8 +391,8 @@ impl TableSteps<'_> {
         }
     }
 
-    /// Passes the near fingerprints to `finds`, within bounds. `false` if the result is incomplete:
-    /// drop it, and use [`EpochTables::nearest`].
+    /// Passes the near fingerprints to `finds`, within bounds. Returns `false` if the result is
+    /// incomplete. Drop an incomplete result, and use [`EpochTables::nearest`].
     #[inline]
     pub(crate) fn finish_within(&mut self, bounds: &Bounds, finds: &mut dyn Finds) -> Result<bool> {
         let &mut TableSteps { tables, query, k, ref mut steps } = self;
@@ -411,8 +415,9 @@ struct PostingPrefetch<'t, 'f> {
 
 impl Finds for PostingPrefetch<'_, '_> {
     fn expect(&mut self, ordinal: u32) {
-        // An ordinal comes here before its fingerprint is compared. So the posting arrives during that.
-        // `finds.expect` is not called: no consumer of these searches has more to prefetch.
+        // This function is called before the fingerprint of the ordinal is compared, so the posting
+        // arrives during the comparison. `finds.expect` is not called: no consumer of these
+        // searches has more to prefetch.
         self.tables.prefetch_posting(ordinal);
     }
 

@@ -10,34 +10,36 @@ use crate::layout::{Cursor, Kind, Put, Tag, block_count, put_varint};
 use crate::order::sort_few_by_key;
 use crate::page::Prefix;
 
-/// A prefix under which everything with a lower sequence number is forgotten.
+/// A prefix under which all data with a lower sequence number is forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tombstone {
     pub(crate) sequence: u64,
     pub(crate) prefix: Prefix,
 }
 
-/// The tombstones of a component. None is within another, which would hide the same pages; so they
-/// are disjoint ranges of keys, and a binary search finds the one that covers a key.
+/// The tombstones of a component. No tombstone is within another, because the outer tombstone
+/// already hides the pages of the inner one. So the tombstones are disjoint ranges of keys, and a
+/// binary search finds the tombstone that covers a key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tombstones {
-    /// By the first key under each.
+    /// The tombstones, by the first key under each prefix.
     by_start: BTreeMap<Vec<u8>, Tombstone>,
 }
 
 impl Tombstones {
-    /// Adds a tombstone, and removes those within it, which it returns in order of their keys.
-    /// `None` if it lies within an existing tombstone.
+    /// Adds a tombstone. Removes the tombstones within the new tombstone, and returns them in order
+    /// of their keys. `None` if the new tombstone lies within an existing one.
     ///
-    /// Costs a binary search, and one for each removal; each tombstone is removed at most once.
+    /// Costs a binary search, and one further search for each removal; each tombstone is removed at
+    /// most once.
     pub(crate) fn add(&mut self, tombstone: Tombstone) -> Option<Vec<Tombstone>> {
         if self.covers_all(&tombstone.prefix) {
             return None;
         }
         let (start, end) = tombstone.prefix.range();
         let (start, end) = (start.to_vec(), end.to_vec());
-        // Two prefixes are nested or disjoint. So a range that begins within another also ends in
-        // it.
+        // Two prefixes are nested or disjoint. So a range that begins within another range also
+        // ends in it.
         let within = self.by_start.extract_if(start.clone()..end, |_, _| true);
         let within = within.map(|(_, tombstone)| tombstone).collect();
         self.by_start.insert(start, tombstone);
@@ -52,7 +54,8 @@ impl Tombstones {
 
     /// Whether a tombstone covers the page with this key.
     pub(crate) fn cover(&self, key: &[u8]) -> bool {
-        // Ranges are disjoint: only the last one that begins at or before the key can have it.
+        // Ranges are disjoint, so only the last tombstone that begins at or before the key can
+        // cover it.
         self.last_from(key).is_some_and(|t| t.prefix.contains(key))
     }
 
@@ -82,7 +85,7 @@ const UNREADABLE: &str = "the prefixes that were forgotten are not readable";
 
 /// Encodes the tombstones section.
 pub(super) fn encode(tombstones: &Tombstones) -> Vec<u8> {
-    // The format orders them by operation, the map by key.
+    // The format orders tombstones by operation; the map orders them by key.
     let mut in_order: Vec<&Tombstone> = tombstones.iter().collect();
     sort_few_by_key(&mut in_order, |tombstone| tombstone.sequence);
     let mut out = Vec::new();
@@ -105,7 +108,8 @@ fn decode(section: &[u8]) -> Option<Tombstones> {
         before = sequence;
         let len = cursor.count()?;
         let prefix = Prefix::from_bytes(cursor.take(len)?)?;
-        // A file may have prefixes within others. `add` leaves them out, as the order by key demands.
+        // A file may contain prefixes within other prefixes. `add` leaves the inner prefixes out,
+        // because the order by key requires disjoint ranges.
         tombstones.add(Tombstone { sequence, prefix });
     }
     Some(tombstones)

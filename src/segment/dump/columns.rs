@@ -1,4 +1,4 @@
-//! Sections with elements of equal length, those of pages and of fingerprints.
+//! Dumps sections with elements of equal length: sections of pages and of fingerprints.
 
 use super::reader::{DumpResult, Reader, Stop};
 use super::words::{day, flags, key, many, number, section};
@@ -10,19 +10,19 @@ use crate::segment::schedule::{self, Row};
 use crate::time::Time;
 use crate::url::URL_BYTES_MAX;
 
-/// Reads elements of `width` bytes, one or more at a time, from the first wanted one on; damaged
-/// ones are skipped.
+/// Reads the elements of a section, which have `width` bytes each, beginning with the first wanted
+/// element. Each call of `one` reads one or more elements. Skips damaged elements.
 pub(super) fn each<'r, 'f, 'o>(
     reader: &mut Reader<'r, 'f, 'o>,
     width: u64,
     one: impl FnMut(&mut Reader<'r, 'f, 'o>, u64) -> DumpResult,
 ) -> DumpResult {
-    // Elements before the offset that is wanted are skipped, and their blocks are not read.
+    // Elements before the wanted offset are skipped, and their blocks are not read.
     let before = reader.out.from.saturating_sub(reader.section.offset()) / width;
     each_from(reader, width, before, one)
 }
 
-/// Continues [`each`] from an element on.
+/// Reads elements in the way of [`each`], beginning with element `before`.
 fn each_from<'r, 'f, 'o>(
     reader: &mut Reader<'r, 'f, 'o>,
     width: u64,
@@ -32,13 +32,13 @@ fn each_from<'r, 'f, 'o>(
     let count = reader.section.bytes() / width;
     let mut index = before.min(count);
     while index < count {
-        // Only at the first element: later elements begin at the reader's position, also after
-        // damage.
+        // Needed only at the first element: later elements begin at the reader's position, even
+        // after damage.
         if reader.at != index * width {
             reader.go_to(index * width);
         }
         match one(reader, index) {
-            // One call may take several elements, as that of `shards` does.
+            // One call may read several elements, for example in `shards`.
             Ok(()) => index = reader.at / width,
             Err(stop) => {
                 reader.pass_over(stop, (index + 1..=count).map(|index| index * width))?;
@@ -52,7 +52,7 @@ fn each_from<'r, 'f, 'o>(
 
 /// Shows the offsets of groups of pages.
 pub(super) fn page_index(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
-    // The last number is no group: it says where the last group ends.
+    // The last number is the end of the last group, and belongs to no other group.
     let groups = (reader.section.bytes() / 8).saturating_sub(1);
     each(reader, 8, |reader, group| {
         let start = number(reader.u64()?);
@@ -71,7 +71,7 @@ pub(super) fn hashes(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-/// Shows the page of each hash. URLs are left out, since reading them is random access.
+/// Shows the page of each hash. Leaves out URLs, since reading them is random access.
 pub(super) fn hash_pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let pages = frame.numbers().pages;
     each(reader, 4, |reader, _| {
@@ -110,7 +110,7 @@ pub(super) fn schedule(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpRe
         // The row is checked as a whole before its fields are shown one by one.
         let packed: [u8; 16] = reader.peek()?;
         let row = Row::unpack(&packed).ok_or(Stop::Impossible("a row that there is not"))?;
-        // Rows are in the order of the hashes, so the page of a row is in the same place of *hash
+        // Rows are in the order of the hashes, so the page of a row is at the same index in *hash
         // pages*.
         let page = match reader.blocks.beside(&pages, place, 4)? {
             Some(page) => format!("page {}", number(page)),
@@ -169,7 +169,8 @@ pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
             reader.line(format!("operation {}", number(operation)))?;
             let len = reader.varint()?;
             reader.line(format!("a prefix of {}:", many(len, "byte", "bytes")))?;
-            // Compared before the bytes are taken: they are held in memory until the line is complete.
+            // The length is checked before the bytes are read, because they are held in memory
+            // until the line is complete.
             if len > 2 * URL_BYTES_MAX as u64 {
                 return Err(Stop::Impossible("a prefix that is too long"));
             }
@@ -180,7 +181,8 @@ pub(super) fn tombstones(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
         }
         Ok(())
     })();
-    // The start of a tombstone is known only from those before it, so there is no place to continue.
+    // The start of a tombstone follows only from the tombstones before it, so there is no place to
+    // continue.
     shown.or_else(|stop| reader.pass_over(stop, std::iter::empty()))
 }
 
@@ -192,11 +194,12 @@ pub(super) fn fingerprints(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-/// Shows the number of fingerprints with fewer bits set; equal numbers share a line.
+/// Shows, for each popcount, the number of fingerprints with fewer bits set. Equal numbers share a
+/// line.
 pub(super) fn shards(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let count = reader.section.bytes() / 4;
-    // From the first number, whatever is wanted: where a run of equal numbers begins, only those before
-    // it say.
+    // Begins with the first number, whatever the wanted offset. Only the numbers before a run of
+    // equal numbers determine where the run begins.
     each_from(reader, 4, 0, |reader, bits| {
         let fewer = reader.u32()?;
         let mut next = bits + 1;
@@ -239,7 +242,8 @@ pub(super) fn checksums(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpR
     let mut sections = frame.sections().iter();
     let (mut of, mut from, mut blocks) = (None, 0, 0);
     each(reader, 4, |reader, number_of| {
-        // Goes on to the section that has this block. Empty sections have none, and are skipped.
+        // Advances to the section that contains this block. Empty sections have no blocks, and are
+        // skipped.
         while number_of - from >= blocks {
             from += blocks;
             let next = sections.next().ok_or(Stop::Impossible("there is no such block"))?;

@@ -1,4 +1,4 @@
-//! Lists of entries.
+//! Dumps lists of entries.
 
 use super::reader::{DumpResult, Reader, Stop};
 use super::words::{day, epoch, many, number};
@@ -8,7 +8,8 @@ use crate::segment::entries::{
     SECONDS, SEEN_MASK,
 };
 
-/// Shows a list of `count` entries. `name` names an entry with a special role, by its index.
+/// Shows a list of `count` entries. `name` returns the name of an entry with a special role, by its
+/// index.
 pub(super) fn entries(
     reader: &mut Reader<'_, '_, '_>,
     count: u64,
@@ -20,15 +21,15 @@ pub(super) fn entries(
     Ok(())
 }
 
-/// Returns the unit of a time and its number of milliseconds.
+/// Returns the unit of a time and the number of milliseconds in the unit.
 fn unit(tag: u8) -> (&'static str, i64) {
     if tag & SECONDS == 0 { ("ms", 1) } else { ("s", 1000) }
 }
 
 fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> DumpResult {
     let mut tag = reader.u8()?;
-    // "Restated" with "not modified" is no entry, so these bits mark a date, and the visit's tag
-    // follows.
+    // No entry is both "restated" and "not modified", so these bits mark a date, and the visit's
+    // tag follows.
     let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
     if let Some(date) = date {
         reader.line(format!("tag of a date: {}", of_date(date)?))?;
@@ -36,10 +37,10 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> DumpResult
     }
     let prefix = if name.is_empty() { "tag: " } else { name };
     let restated = tag & RESTATED != 0;
-    // Nothing that failed can be restated, so these bits mark a property.
+    // A failed visit cannot be restated, so these bits mark a property.
     let given = tag & !(SECONDS | CLASS) == GIVEN;
     let seen = tag & SEEN_MASK;
-    // The same bytes are damage for `Entries`, which reads them for an answer.
+    // `Entries`, which reads the bytes for queries, also treats them as damage.
     if restated && (date.is_some() || !given && seen != CONTENT) {
         return Err(Stop::Impossible("a tag that there is not"));
     }
@@ -55,7 +56,7 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> DumpResult
             Some(status) => format!("status: {status} + 1"),
         })?;
     }
-    // After "same content" nothing follows. For restated content this bit has another meaning.
+    // After "same content" no content follows. For restated content this bit has another meaning.
     if seen == CONTENT && (restated || tag & NO_FINGERPRINT != SAME_CONTENT) {
         content(reader, tag)?;
     }
@@ -73,7 +74,7 @@ fn entry(reader: &mut Reader<'_, '_, '_>, first: bool, name: &str) -> DumpResult
     }
 }
 
-/// Describes what follows the tag of a date.
+/// Describes the bytes after the tag of a date.
 fn of_date(date: u8) -> DumpResult<&'static str> {
     match date & !DATED {
         0 => Ok("in milliseconds"),
@@ -129,7 +130,8 @@ pub(super) fn property(reader: &mut Reader<'_, '_, '_>, is_class: bool) -> DumpR
 fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {
     let (name, ms) = unit(tag);
     if !first {
-        // Shown as a difference, as it is stored: the dump adds no times up, so none can overflow.
+        // Shown as a difference, in the way it is stored: the dump adds up no times, so none can
+        // overflow.
         let later = reader.varint()?;
         return reader.line(format!("{} {name} later", number(later)));
     }
@@ -141,15 +143,15 @@ fn time(reader: &mut Reader<'_, '_, '_>, tag: u8, first: bool) -> DumpResult {
 /// Shows the epoch and the fingerprint, or the bits that changed.
 fn content(reader: &mut Reader<'_, '_, '_>, tag: u8) -> DumpResult {
     let restated = tag & RESTATED != 0;
-    // A restatement has a bit for its fingerprint. A visit says "none" by two bits that exclude each
-    // other.
+    // A restatement has a bit for its fingerprint. A visit without a fingerprint has two bits that
+    // otherwise exclude each other.
     let has_none = match restated {
         true => tag & HAS_FINGERPRINT == 0,
         false => tag & NO_FINGERPRINT == NO_FINGERPRINT,
     };
     if tag & MOVED_BITS != 0 && !has_none {
         let moved = reader.u8()?;
-        // No bit moved if the fingerprint is the same and the digest is another.
+        // No bit moved if the fingerprint is the same and only the digest differs.
         let colon = if moved == 0 { "" } else { ":" };
         reader.line(format!("{} moved{colon}", many(moved.into(), "bit", "bits")))?;
         if moved > 0 {

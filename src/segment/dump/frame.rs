@@ -1,12 +1,12 @@
-//! The frame of a segment: its head, its table and its trailer. A segment opens only if they are
-//! sound.
+//! Dumps the frame of a segment: its head, its section table and its trailer. A segment opens only
+//! if the frame is sound.
 
 use super::reader::{DumpResult, Out, Stop};
 use super::words::{day, many, number, section};
 use crate::layout::{Cursor, HEAD_BYTES, TRAILER_BYTES};
 use crate::segment::frame::Frame;
 
-/// Bytes that are shown field by field.
+/// The bytes of a part of the frame, which are shown field by field.
 struct Fields<'f, 'o, 'b> {
     out: &'f mut Out<'o>,
     offset: u64,
@@ -15,7 +15,7 @@ struct Fields<'f, 'o, 'b> {
 
 impl<'b> Fields<'_, '_, 'b> {
     fn take(&mut self, len: usize) -> DumpResult<&'b [u8]> {
-        // Opening checked all of these lengths. So the file would have to be cut since then.
+        // Opening checked all these lengths. Only a file that was cut since then is too short.
         self.cursor
             .take(len)
             .ok_or(Stop::Impossible("it is shorter than it was when it was opened"))
@@ -38,7 +38,7 @@ fn fields<'f, 'o, 'b>(out: &'f mut Out<'o>, offset: u64, bytes: &'b [u8]) -> Fie
 pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
     let mut fields = fields(out, 0, bytes);
     fields.line(8, "\"simkseg\", 0")?;
-    // Not read from the bytes: a segment of another version is not opened.
+    // The version is not read from the bytes, because a segment of another version is not opened.
     fields.line(4, format!("format version {}", crate::layout::VERSION))?;
     fields.line(4, "reserved")?;
     fields.line(8, format!("segment {}", frame.id()))?;
@@ -48,7 +48,7 @@ pub(super) fn head(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult
     fields.line(4, "checksum of the 60 bytes before")
 }
 
-/// Shows the table from its bytes.
+/// Shows the section table from its bytes.
 pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
     let numbers = frame.numbers();
     let mut fields = fields(out, frame.table_at(), bytes);
@@ -66,7 +66,8 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResul
     fields.line(8, signed("delta of pages in force", numbers.delta.in_force))?;
     fields.line(8, signed("delta of pages that are gone", numbers.delta.gone))?;
     let time = |ms: i64| format!("{}: {}", number(ms), day(ms));
-    // Without visits both words are zero, which would be a time as well. The number of visits decides.
+    // Without visits both words are zero, but zero is also a valid time. The number of visits
+    // decides.
     match numbers.times {
         Some((first, last)) => {
             fields.line(8, format!("no visit before {}", time(first)))?;
@@ -87,7 +88,8 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResul
         fields.line(16, format!("at {:04x}, {bytes}", of.offset()))?;
     }
     let mut block = 0_u64;
-    // The rest of the table is roots: opening compared its length with its counts.
+    // The rest of the section table is roots. Opening compared the length of the table with its
+    // counts.
     while !fields.cursor.is_empty() {
         fields.line(4, format!("root: checksum of block {} of the checksums", number(block)))?;
         block += 1;
@@ -97,7 +99,7 @@ pub(super) fn table(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResul
 
 /// Shows the trailer from its bytes.
 pub(super) fn trailer(out: &mut Out<'_>, frame: &Frame, bytes: &[u8]) -> DumpResult {
-    // Does not saturate: a file without a trailer is not opened.
+    // The subtraction does not saturate, because a file without a trailer is not opened.
     let at = frame.bytes().saturating_sub(TRAILER_BYTES);
     let table = frame.table_at();
     let mut fields = fields(out, at, bytes);

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-/// The most bytes in one row.
+/// The maximum number of bytes in one row.
 const ROW: usize = 16;
-/// More zeros than this are abbreviated.
+/// The maximum number of zeros that are not abbreviated.
 const ZEROS_MAX: usize = 8;
 /// The width of a row of eight bytes.
 const WIDTH: usize = 3 * 8 - 1;
 
 /// Some bytes of a file and their meaning.
 ///
-/// The text form is that of the pages in `format/`: the offset in hexadecimal digits, the bytes,
-/// and the meaning, separated by two spaces. A row has at most 16 bytes; further bytes are in rows
-/// below. `00*36` means 36 zero bytes, and `??*36` means 36 bytes whose checksum is wrong. The
-/// meaning may quote URLs, which are untrusted: escape it for a terminal.
+/// The text form is the notation of the pages in `format/`: the offset in hexadecimal digits, the
+/// bytes, and the meaning, separated by two spaces. A row has at most 16 bytes; further bytes are
+/// in rows below. `00*36` means 36 zero bytes, and `??*36` means 36 bytes whose checksum is wrong.
+/// The meaning may quote URLs, which are untrusted: escape the meaning for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DumpLine {
@@ -24,7 +24,7 @@ pub struct DumpLine {
     pub len: u64,
     /// The bytes; `None` if they are damaged.
     pub bytes: Option<Vec<u8>>,
-    /// The meaning of the bytes, or what is wrong with them.
+    /// The meaning of the bytes, or the damage in the bytes.
     pub meaning: String,
     /// Whether the bytes are damaged or invalid.
     pub damaged: bool,
@@ -34,7 +34,7 @@ impl fmt::Display for DumpLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let DumpLine { offset, len, meaning, .. } = self;
         let bytes = match &self.bytes {
-            // A damaged block is shown by its length alone: none of its bytes can be trusted.
+            // A damaged block is shown only by its length, because none of its bytes is reliable.
             None => return write!(f, "{offset:04x}  {:<WIDTH$}  {meaning}", format!("??*{len}")),
             Some(bytes) => bytes,
         };
@@ -44,7 +44,7 @@ impl fmt::Display for DumpLine {
         for (row, at) in bytes.chunks(ROW).zip((*offset..).step_by(ROW)) {
             let shown: Vec<String> = row.iter().map(|byte| format!("{byte:02x}")).collect();
             let shown = shown.join(" ");
-            // Only the first row has the meaning.
+            // The meaning is shown only in the first row.
             if at == *offset {
                 write!(f, "{at:04x}  {shown:<WIDTH$}  {meaning}")?;
             } else {

@@ -1,12 +1,12 @@
 //! Dumps a segment byte by byte, each with its meaning, in the notation of `format/segment.md`.
 //!
-//! The file is read block by block with plain reads, and each line is passed on when it is read.
-//! This takes the memory of a few blocks, however large the segment is. A damaged block becomes a
-//! line that says so. Reading continues at the first element after it, and undecoded bytes before
-//! that are shown as they are.
+//! The file is read block by block with plain reads, and each line is passed to the sink when it is
+//! complete. The dump takes the memory of a few blocks, however large the segment is. A damaged
+//! block becomes a line that reports the damage. Reading continues at the first element after the
+//! block, and undecoded bytes before this element are shown without a meaning.
 //!
-//! This reader of the format names the meaning of each byte. It takes tags and flags from the
-//! modules that write them.
+//! This reader of the format names the meaning of each byte. The tags and flags are constants of
+//! the modules that write them.
 
 mod columns;
 mod entries;
@@ -30,11 +30,11 @@ use crate::error::{Error, Result};
 use crate::layout::{ALIGN, HEAD_BYTES, Kind, TRAILER_BYTES, in_memory};
 use reader::{Blocks, DumpResult, Out, Reader, Stop};
 
-/// The selection of a segment to dump.
+/// The selection of the parts of a segment to dump.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dumped<'d> {
-    /// A section by its name, or "head", "table" or "trailer"; `None` for all and the padding
-    /// between them.
+    /// The name of a section, or "head", "table" or "trailer"; `None` for all of these and the
+    /// padding between sections.
     pub(crate) section: Option<&'d str>,
     pub(crate) part: Option<u16>,
     pub(crate) epoch: Option<u32>,
@@ -48,21 +48,23 @@ impl Dumped<'_> {
         self.section.is_none_or(|name| name == tag.kind.name())
             && self.part.is_none_or(|part| tag.kind.has_parts() && part == tag.part)
             && self.epoch.is_none_or(|epoch| tag.kind.is_of_epoch() && epoch == tag.epoch)
-            // Leaves out a section only as a whole. Which of its lines are wanted, `Out::line` decides.
+            // Sections are left out only as a whole. `Out::line` selects the wanted lines of a
+            // section.
             && section.offset() + section.bytes() > self.from
     }
 
-    /// Whether something other than a section is wanted; "padding" if it lies between two sections.
+    /// Whether a part of the file that is not a section is wanted. `name` is "padding" for bytes
+    /// between two sections.
     fn wants_other(&self, name: &str) -> bool {
-        // Head, table and padding are of no part and no epoch, so a filter by one of these excludes
-        // them.
+        // Head, table and padding belong to no part and no epoch, so a filter by part or epoch
+        // excludes them.
         let all = (self.part, self.epoch) == (None, None);
         all && self.section.is_none_or(|section| section == name)
     }
 }
 
 impl Segment {
-    /// Passes lines of bytes and their meaning to `sink`, up to the end or until it breaks.
+    /// Passes lines of bytes and their meaning to `sink`, until the end or until `sink` breaks.
     pub(crate) fn dump(
         &self,
         wanted: &Dumped<'_>,
@@ -72,7 +74,7 @@ impl Segment {
         match self.dump_to(wanted, &mut out) {
             Ok(()) | Err(Stop::Enough) => Ok(()),
             Err(Stop::Failed(error)) => Err(error),
-            // Damage in a section has become a line, and its reader continued. An error here is of
+            // Damage in a section became a line, and its reader continued. So this error belongs to
             // the frame.
             Err(Stop::Damaged(_, flaw)) => Err(Error::Corrupt(flaw)),
             Err(Stop::Impossible(what)) => Err(Error::corrupt(self.frame().name(), 0, what)),
@@ -81,8 +83,8 @@ impl Segment {
 
     fn dump_to(&self, wanted: &Dumped<'_>, out: &mut Out<'_>) -> DumpResult {
         let frame = self.frame();
-        // Never through the map: a sector that cannot be read is an error here, and would be a signal
-        // there.
+        // Never through the map: an unreadable sector is an error in a plain read, but a signal in
+        // the map.
         let open = || self.open_plainly().map_err(Stop::Failed);
         let file = open()?;
         let read = |from: u64, to: u64| -> DumpResult<Vec<u8>> {
@@ -108,7 +110,8 @@ impl Segment {
         if wanted.wants_other("padding") {
             padding(out, (before, frame.table_at()), &read)?;
         }
-        // The file was longer than a trailer when it was opened, so this does not saturate.
+        // The file was longer than a trailer when it was opened, so the subtraction does not
+        // saturate.
         let trailer = frame.bytes().saturating_sub(TRAILER_BYTES);
         if wanted.wants_other("table") {
             frame::table(out, frame, &read(frame.table_at(), trailer)?)?;
@@ -149,15 +152,16 @@ impl Segment {
     }
 }
 
-/// Shows the padding between two sections: zeros up to the next multiple of 64. Bytes after that
-/// are not read, however many there are.
+/// Shows the padding between two sections: zeros up to the next multiple of 64. Does not read any
+/// bytes after the padding.
 fn padding(
     out: &mut Out<'_>,
     (offset, end): (u64, u64),
     read: &dyn Fn(u64, u64) -> DumpResult<Vec<u8>>,
 ) -> DumpResult {
     let len = end.saturating_sub(offset);
-    // Reported by its length and not read: a damaged table may leave room of any size.
+    // A longer gap is reported by its length and not read, because a damaged table may leave a gap
+    // of any size.
     if len >= ALIGN {
         let meaning = "damaged: more room than alignment needs".to_owned();
         return out.line(DumpLine { offset, len, bytes: None, meaning, damaged: true });

@@ -1,4 +1,4 @@
-//! The pages of a segment: groups and the records in them.
+//! Dumps the pages of a segment: groups and the records in them.
 
 use super::reader::{DumpResult, Reader, Stop};
 use super::record;
@@ -7,7 +7,7 @@ use crate::layout::{GROUP_PAGES, Kind, Tag};
 use crate::segment::frame::{Frame, Section};
 use crate::url::URL_BYTES_MAX;
 
-/// The records of a group: where they are, the ordinal of each page, and where the last one ends.
+/// The start of each record of a group, and the end of the last record.
 struct Records {
     starts: Vec<u64>,
     end: u64,
@@ -19,19 +19,20 @@ pub(super) fn pages(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResul
     let mut group = first_group(reader, &index, groups)?;
     while group < groups {
         let bounds = (start(reader, &index, group)?, start(reader, &index, group + 1)?);
-        // An index that points back is ignored: its bytes have been shown.
+        // An index entry that points back is ignored, because the bytes there have been shown.
         if let Some(from) = bounds.0.filter(|from| *from >= reader.mark()) {
-            // The bytes before it belong to a damaged group.
+            // The bytes before the group belong to a damaged group.
             reader.rest(from, Some("no page has these bytes"))?;
             reader.go_to(from);
         }
-        // A damaged length in this group cannot make it run into the next one.
+        // The limit stops a damaged length in this group from reaching into the next group.
         reader.end = bounds.1.unwrap_or(reader.section.bytes()).min(reader.section.bytes());
         group += 1;
         match one_group(reader, (group - 1) * GROUP_PAGES, bounds.1) {
             Ok(()) => {}
             Err(stop) => {
-                // On with the first group that is whole; those before it are named with the damage.
+                // Continues with the first whole group. The groups before it are named with the
+                // damage.
                 let from = reader.damaged_to(&stop);
                 let mut next = None;
                 while group < groups && next.is_none() {
@@ -53,7 +54,7 @@ fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) ->
     let (mut low, mut high) = (0, groups);
     while high - low > 1 {
         let middle = low.midpoint(high);
-        // Where the index is damaged, nothing is skipped.
+        // If the index is damaged, nothing is skipped.
         match start(reader, index, middle)? {
             Some(start) if start <= wanted => low = middle,
             Some(_) => high = middle,
@@ -67,14 +68,15 @@ fn first_group(reader: &mut Reader<'_, '_, '_>, index: &Section, groups: u64) ->
     Ok(low)
 }
 
-/// Returns the start of a group; for the group after the last, the end of the section. `None` if it
-/// is damaged.
+/// Returns the start of a group; for the group after the last, the end of the section. `None` if
+/// the index is damaged there.
 fn start(reader: &mut Reader<'_, '_, '_>, index: &Section, group: u64) -> DumpResult<Option<u64>> {
     let bytes = reader.section.bytes();
     Ok(reader.blocks.beside(index, group, 8)?.filter(|start| *start <= bytes))
 }
 
-/// Shows a group whose first page has this ordinal, up to `end` if that is known.
+/// Shows a group up to `end`, if the end is known. `first` is the ordinal of the group's first
+/// page.
 fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> DumpResult {
     let count = reader.varint()?;
     if count > GROUP_PAGES {
@@ -89,19 +91,19 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> D
         return Err(Stop::Impossible("the records end beyond their group"));
     }
     for (start, page) in records.starts.iter().zip(first..) {
-        // Damage before it extended into this record, and was skipped.
+        // Earlier damage extended into this record, so the record was skipped.
         if reader.mark() > *start {
             continue;
         }
         let after = records.starts.iter().copied().chain([records.end]);
-        // After damage, reading continues at the first record that begins after it, or at the
-        // group's end.
+        // After damage, reading continues at the first record that begins after the damage, or at
+        // the group's end.
         let mut after = after.filter(|place| place > start);
         reader.end = after.clone().next().unwrap_or(records.end);
         if let Err(stop) = record::record(reader, page) {
             reader.end = reader.section.bytes();
             if reader.damaged_to(&stop) > records.end {
-                // The damage covers the rest of the group, and maybe more.
+                // The damage covers the rest of the group, and possibly more.
                 return Err(stop);
             }
             reader.pass_over(stop, &mut after)?;
@@ -114,7 +116,7 @@ fn one_group(reader: &mut Reader<'_, '_, '_>, first: u64, end: Option<u64>) -> D
     Ok(())
 }
 
-/// Shows the heads of a group.
+/// Shows the heads of a group's pages.
 fn heads_of(
     reader: &mut Reader<'_, '_, '_>,
     first: u64,
@@ -137,7 +139,8 @@ fn heads_of(
         let record = reader.varint()?;
         reader.line(format!("its record has {}", many(record, "byte", "bytes")))?;
         starts.push(at);
-        // Not believed yet: the sum is compared with the end of the group below.
+        // The length is not verified yet: the sum of the lengths is compared with the end of the
+        // group below.
         at = at.saturating_add(record);
         if added > URL_BYTES_MAX as u64 {
             return Err(Stop::Impossible("a URL that is too long"));

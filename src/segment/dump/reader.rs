@@ -10,15 +10,15 @@ use crate::layout::{BLOCK_BYTES, Cursor, in_memory};
 use crate::segment::frame::Section;
 use crate::segment::plain::PlainSegment;
 
-/// The reason why reading a field ends.
+/// The reason why reading a field failed or ended.
 pub(super) enum Stop {
-    /// The field lies in this damaged block.
+    /// The field lies in a damaged block.
     Damaged(u64, Corruption),
     /// The bytes are invalid.
     Impossible(&'static str),
     /// The sink wants no more lines.
     Enough,
-    /// No more can be read at all.
+    /// The dump cannot continue at all.
     Failed(Error),
 }
 
@@ -40,7 +40,8 @@ pub(super) struct Out<'o> {
 
 impl Out<'_> {
     pub(super) fn line(&mut self, line: DumpLine) -> DumpResult {
-        // Decided here and not by the readers: they need the bytes before to know where elements begin.
+        // Lines are filtered here and not by the readers, because readers need the bytes before to
+        // find the beginnings of elements.
         if line.offset + line.len <= self.from {
             return Ok(());
         }
@@ -69,10 +70,11 @@ pub(super) struct CachedBlock {
     bytes: Vec<u8>,
 }
 
-/// The blocks of a segment. Two are cached, since two sections are read concurrently.
+/// The blocks of a segment. Two blocks are cached, since two sections are read concurrently.
 pub(super) struct Blocks<'f> {
     plain: PlainSegment<'f>,
-    /// The block being read, and a block of another section with details about it.
+    /// The current block of the section being read, and a block of another section with details
+    /// about it.
     held: [Option<CachedBlock>; 2],
 }
 
@@ -83,7 +85,7 @@ impl<'f> Blocks<'f> {
 
     /// Returns a block, cached in slot `place`.
     fn block(&mut self, place: usize, section: &Section, block: u64) -> DumpResult<&[u8]> {
-        // Two places, so that a look into another section does not displace the block that is read on.
+        // Two slots, so that a look into another section does not displace the current block.
         let [first, second] = &mut self.held;
         let held = if place == 0 { first } else { second };
         let is_held =
@@ -91,7 +93,7 @@ impl<'f> Blocks<'f> {
         if !held.as_ref().is_some_and(is_held) {
             let bytes = match self.plain.block(section, block) {
                 Ok(bytes) => bytes.to_vec(),
-                // This includes a sector that cannot be read: `PlainSegment` reports it as damage.
+                // The error may be an unreadable sector, which `PlainSegment` reports as damage.
                 Err(Error::Corrupt(flaw)) => return Err(Stop::Damaged(block, flaw)),
                 Err(error) => return Err(Stop::Failed(error)),
             };
@@ -100,8 +102,8 @@ impl<'f> Blocks<'f> {
         Ok(held.as_ref().map_or(&[], |held| &held.bytes))
     }
 
-    /// Returns number `index` of another section with numbers of `width` bytes; `None` if it is
-    /// damaged.
+    /// Returns the number at `index` in another section, whose numbers have `width` bytes; `None`
+    /// if its block is damaged.
     pub(super) fn beside(
         &mut self,
         section: &Section,
@@ -111,7 +113,7 @@ impl<'f> Blocks<'f> {
         let Some(at) = index.checked_mul(width).filter(|at| at + width <= section.bytes()) else {
             return Ok(None);
         };
-        // Numbers have 4 or 8 bytes, so none of them lies in two blocks.
+        // Numbers have 4 or 8 bytes, so no number lies in two blocks.
         let within = in_memory(at % BLOCK_BYTES);
         let bytes = match self.block(1, section, at / BLOCK_BYTES) {
             Ok(block) => block.get(within..).and_then(|rest| rest.get(..in_memory(width))),
@@ -135,7 +137,7 @@ pub(super) struct Reader<'r, 'f, 'o> {
     pub(super) section: Section,
     /// The offset of the next byte.
     pub(super) at: u64,
-    /// The offset where reading ends.
+    /// The offset at which reading ends.
     pub(super) end: u64,
     /// The bytes read since the last line.
     held: Vec<u8>,
@@ -150,14 +152,14 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         Reader { blocks, out, section, at: 0, end: section.bytes(), held: Vec::new() }
     }
 
-    /// Returns the offset where the next line begins.
+    /// Returns the offset at which the next line begins.
     pub(super) fn mark(&self) -> u64 {
         self.at - self.held.len() as u64
     }
 
     /// Reads `len` bytes, which become the end of the next line.
     pub(super) fn take(&mut self, len: u64) -> DumpResult<&[u8]> {
-        // Compared before anything is held, so a damaged length allocates nothing.
+        // The length is compared before any bytes are held, so a damaged length allocates nothing.
         if len > self.end.saturating_sub(self.at) {
             return Err(Stop::Impossible("it goes on beyond where it ends"));
         }
@@ -167,7 +169,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
             let bytes = self.blocks.block(0, &self.section, block)?;
             let bytes = bytes.get(within..).unwrap_or(&[]);
             let most = in_memory((end - self.at).min(bytes.len() as u64));
-            // Without this the loop would never end.
+            // Without this check the loop would never end.
             if most == 0 {
                 return Err(Stop::Impossible("its block is shorter than it has to be"));
             }
@@ -181,7 +183,8 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     pub(super) fn peek<const N: usize>(&mut self) -> DumpResult<[u8; N]> {
         let bytes = self.take(N as u64)?;
         let bytes = *bytes.as_array().ok_or(SHORT)?;
-        // Only the position goes back. The block stays, so taking these bytes again reads nothing.
+        // Only the position goes back. The block stays cached, so reading these bytes again reads
+        // no block.
         self.at -= N as u64;
         self.held.truncate(self.held.len() - N);
         Ok(bytes)
@@ -211,7 +214,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         /// The length of the longest encoded number.
         const LEN_MAX: usize = 10;
         let mut bytes = vec![self.u8()?];
-        // How long a number is, only its own bytes say. So they are taken one by one.
+        // Only the bytes of a number tell its length, so they are read one by one.
         while bytes.last().is_some_and(|byte| *byte >= 0x80) && bytes.len() < LEN_MAX {
             bytes.push(self.u8()?);
         }
@@ -233,17 +236,17 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         self.out.show(offset, &bytes, meaning)
     }
 
-    /// Continues at a later offset, without a line for the bytes before it.
+    /// Continues at a later offset, without a line for the skipped bytes.
     pub(super) fn go_to(&mut self, at: u64) {
         (self.at, self.end) = (at, self.section.bytes());
         self.held.clear();
     }
 
-    /// Returns the earliest end of the damage that stopped reading.
+    /// Returns the earliest possible end of the damage that stopped reading.
     pub(super) fn damaged_to(&self, stop: &Stop) -> u64 {
         match stop {
             Stop::Damaged(block, _) => (block + 1) * BLOCK_BYTES,
-            // At least one byte further, so that reading makes progress.
+            // At least one byte after the mark, so that reading makes progress.
             _ => self.mark() + 1,
         }
     }
@@ -257,7 +260,7 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
     ) -> DumpResult {
         let from = self.damaged_to(&stop);
         let damage = match stop {
-            // The block gets a line of its own, which names its flaw.
+            // The block gets a separate line, which names its flaw.
             Stop::Damaged(..) => None,
             Stop::Impossible(what) => Some(what),
             other => return Err(other),
@@ -266,8 +269,8 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
         self.rest(to.min(self.section.bytes()), damage)
     }
 
-    /// Shows bytes up to `to` undecoded. `damage` is the reason if these bytes themselves are
-    /// invalid.
+    /// Shows bytes up to `to` undecoded. `damage` is the reason if the first of these bytes are
+    /// invalid themselves.
     pub(super) fn rest(&mut self, to: u64, mut damage: Option<&'static str>) -> DumpResult {
         let from = self.mark();
         self.go_to(from);
@@ -278,7 +281,8 @@ impl<'r, 'f, 'o> Reader<'r, 'f, 'o> {
             match self.take(end - start) {
                 Ok(_) => {
                     let bytes = std::mem::take(&mut self.held);
-                    // The first line names the reason. The others are only left uninterpreted.
+                    // The first line names the reason. All other lines are only marked as not
+                    // decoded.
                     let why = damage.take();
                     let (meaning, damaged) = match why {
                         Some(what) => (format!("damaged: {what}"), true),

@@ -1,4 +1,5 @@
-//! The record of a page: its flags, its changes, the carried part of its head, and its entries.
+//! Dumps the record of a page: its flags, its changes, the carried part of its head, and its
+//! entries.
 
 use super::entries::{entries, property};
 use super::reader::{DumpResult, Reader, Stop};
@@ -7,7 +8,7 @@ use crate::page::LENGTHS;
 use crate::segment::record::CHUNK_ENTRIES;
 use crate::segment::{carried, changes, record};
 
-/// Shows the record of the page with this ordinal. Reads nothing beyond the end of the record.
+/// Shows the record of the page with ordinal `page`. Reads nothing beyond the end of the record.
 pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> DumpResult {
     let bits = reader.u8()?;
     let named = flags(bits, record::FLAGS).ok_or(UNKNOWN)?;
@@ -26,7 +27,8 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> DumpResult {
         if end > reader.end {
             return Err(Stop::Impossible("the changes go on beyond their record"));
         }
-        // The changes cannot extend into what follows. After an error the caller sets the end anew.
+        // The limit stops the changes from extending into later fields. After an error the caller
+        // sets the end again.
         let of_record = std::mem::replace(&mut reader.end, end);
         changes_of(reader)?;
         if reader.mark() != end {
@@ -54,12 +56,12 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, page: u64) -> DumpResult {
             };
             reader.line(meaning)?;
         }
-        // Each chunk is a list of its own: its first entry is packed against nothing.
+        // Each chunk is a separate list: its first entry is packed against nothing.
         for before in 0..chunks {
             entries(reader, (count - before * chunk).min(chunk), &|_| "")?;
         }
     }
-    // The caller has set the end to that of the record.
+    // The caller has set the end to the end of the record.
     if reader.mark() == reader.end {
         Ok(())
     } else {
@@ -101,7 +103,7 @@ fn changes_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
                 reader.line(many(returns.into(), "return", "returns"))?;
             }
             let sum = reader.varint()?;
-            // There are eight lengths, so this shifts by 14 at most.
+            // There are eight lengths, so the shift is 14 at most.
             let unit = number(1_i64 << (2 * length));
             reader.line(format!("intervals of {} times {unit} ms in all", number(sum)))?;
         }
@@ -148,9 +150,10 @@ fn carried_of(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })?;
     let settled = u64::from(bits & carried::SETTLED != 0);
     let last = u64::from(bits & carried::LAST != 0);
-    // One list: the contents, then the settled visit, then the last. A place in it says which one it is.
+    // One list: the contents, then the settled visit, then the last visit. The index of an entry
+    // determines its role.
     let count = contents.saturating_add(settled + last);
-    // Each takes a byte, so this is no more than there is.
+    // Each content takes at least a byte, so there are at most as many contents as remaining bytes.
     if contents > reader.end - reader.mark() {
         return Err(Stop::Impossible("more contents than there is room for"));
     }

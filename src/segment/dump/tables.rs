@@ -1,4 +1,4 @@
-//! The tables that find fingerprints, and the postings of each.
+//! Dumps the tables that find fingerprints, and the postings of each fingerprint.
 
 use super::columns::each;
 use super::reader::{DumpResult, Reader, Stop};
@@ -25,15 +25,16 @@ pub(super) fn postings(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-/// Shows the posting lists. They have no gaps: the end of one list or a posting gives the start of
-/// the next.
+/// Shows the posting lists. There are no gaps between the lists: the end of the previous list or a
+/// posting is the start of the next list.
 pub(super) fn lists(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let postings = frame.place(Tag::table(Kind::Postings, 0, reader.section.tag().epoch));
     let mut ordinal = 0;
     while reader.at < reader.section.bytes() {
         let Err(stop) = list(reader) else { continue };
-        // Lists are in the order of their fingerprints. So the search for the next whole one
-        // continues where it stopped, and all of them scan the postings once.
+        // Lists are in the order of their fingerprints. So the search for the next whole list
+        // continues where the last search stopped, and all searches together scan the postings
+        // once.
         let from = reader.damaged_to(&stop);
         let mut next = None;
         while next.is_none() && ordinal < postings.bytes() / 4 {
@@ -55,7 +56,7 @@ fn list(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
         0 => "and no tags:".to_owned(),
         _ => format!("and {}:", many(tags.into(), "tag", "tags")),
     })?;
-    // The number is not believed: reading ends at the section's end at the latest.
+    // The number is not reliable: reading ends at the section's end at the latest.
     for _ in 0..pages {
         let word = reader.u32()?;
         if word & LIST != 0 {
@@ -79,10 +80,10 @@ pub(super) fn ordinals(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     })
 }
 
-/// Shows the lines of buckets; the shape says how many buckets a line has.
+/// Shows the lines of buckets. The shape contains the number of lines of a bucket.
 pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpResult {
     let shape = frame.place(Tag::table(Kind::Shape, 0, reader.section.tag().epoch));
-    // The third word of *shape*. Where it is damaged, lines are shown without their bucket.
+    // The third word of *shape*. If it is damaged, lines are shown without their bucket.
     let lines = reader.blocks.beside(&shape, 2, 4)?.filter(|lines| *lines > 0);
     each(reader, 64, |reader, line| {
         let Some(lines) = lines else {
@@ -97,7 +98,7 @@ pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpRes
             return reader.line(format!("bucket {bucket}: places {first} to {last}, entries"));
         }
         let whole: [u8; 64] = reader.peek()?;
-        // The top bit of the line's last number. It selects the meaning of bytes 52 to 59.
+        // The top bit of the line's last number selects the meaning of bytes 52 to 59.
         let goes_on = whole.last().is_some_and(|byte| byte & 0x80 != 0);
         reader.take(52)?;
         reader.line(format!("bucket {bucket}: places 0 to 25, entries"))?;
@@ -114,7 +115,7 @@ pub(super) fn buckets(reader: &mut Reader<'_, '_, '_>, frame: &Frame) -> DumpRes
     })
 }
 
-/// Shows the number of the first entry, and whether further entries are elsewhere.
+/// Shows the number of the first entry, and whether further entries are in another section.
 fn first_entry(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     let word = reader.u32()?;
     let on = if word & GOES_ON == 0 { "" } else { ", and it goes on" };
@@ -134,7 +135,8 @@ pub(super) fn cells(reader: &mut Reader<'_, '_, '_>) -> DumpResult {
     each(reader, 64, |reader, line| {
         let whole: [u8; 64] = reader.peek()?;
         let goes_on = whole.last().is_some_and(|byte| byte & 0x80 != 0);
-        // Two planes, as the kernels compare them: 16 bits of each entry, then 8 more of each.
+        // Two planes, in the layout that the kernels compare: 16 bits of each entry, then 8 more
+        // bits of each entry.
         reader.take(36)?;
         reader.line(format!("{what} {}: bits 0 to 15 of entries 0 to 17", number(line)))?;
         if goes_on {

@@ -25,8 +25,8 @@ pub(super) fn many(count: u64, one: &str, several: &str) -> String {
     format!("{} {}", number(count), if count == 1 { one } else { several })
 }
 
-/// Formats milliseconds since 1970 exactly and as short as possible: the day, and the time of day
-/// if it is not midnight.
+/// Formats milliseconds since 1970 as the day, and the time of day if it is not midnight. The text
+/// is exact and as short as possible.
 pub(super) fn day(ms: i64) -> String {
     let time = Time(ms).to_string();
     let time = time.trim_end_matches('Z');
@@ -46,7 +46,7 @@ pub(super) fn flags(bits: u8, names: &[(u8, &'static str)]) -> Option<String> {
 /// Formats an epoch.
 pub(super) fn epoch(number: u32) -> String {
     let epoch = Epoch(number);
-    // Reserved bits are the leading ones, which the mask clears.
+    // The mask clears the leading bits, which are reserved.
     let reserved = epoch.mask().leading_zeros();
     match reserved {
         0 => format!("epoch {}", epoch.count()),
@@ -66,7 +66,7 @@ pub(super) fn section(tag: Tag) -> String {
     name
 }
 
-/// Quotes text; invalid UTF-8 is shown as bytes, since texts may be cut anywhere.
+/// Quotes text; invalid UTF-8 is shown as bytes, since a text may be cut anywhere.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     let mut out = String::from("\"");
     // Front coding may cut a URL within a character.

@@ -1,5 +1,5 @@
-//! Packs entries, each as its difference from the one before. An unchanged visit takes two to five
-//! bytes, and a small change stores the bits that flipped.
+//! Packs entries, each as its difference from the previous entry. An unchanged visit takes two to
+//! five bytes, and a small change stores the flipped bits of the fingerprint.
 
 use crate::layout::{Cursor, Put, put_signed, put_varint};
 use crate::page::{
@@ -13,37 +13,39 @@ pub(super) const NOT_MODIFIED: u8 = 1;
 pub(super) const GONE: u8 = 2;
 pub(super) const CONTENT: u8 = 3;
 pub(super) const SEEN_MASK: u8 = 3;
-/// The status equals that of the entry before.
+/// The status equals the status of the previous entry.
 pub(super) const SAME_STATUS: u8 = 1 << 2;
-/// The content equals that of the entry before.
+/// The content equals the content of the previous entry.
 pub(super) const SAME_CONTENT: u8 = 1 << 3;
-/// The fingerprint is stored as flipped bits; the epoch equals that of the entry before.
+/// The fingerprint is stored as flipped bits; the epoch equals the epoch of the previous entry.
 pub(super) const MOVED_BITS: u8 = 1 << 4;
 /// A digest follows.
 pub(super) const HAS_DIGEST: u8 = 1 << 5;
-/// The time since the entry before is in whole seconds, not in milliseconds.
+/// The time since the previous entry is in whole seconds, not in milliseconds.
 pub(super) const SECONDS: u8 = 1 << 6;
 
-/// The content is restated. It has no status, and two bits have another meaning: it has a
-/// fingerprint, and its digest equals that of the content before.
+/// The content is restated. A restatement has no status, and two bits have another meaning.
+/// `HAS_FINGERPRINT`: the content has a fingerprint. `SAME_DIGEST`: its digest equals the digest of
+/// the previous content.
 pub(super) const RESTATED: u8 = 1 << 7;
 pub(super) const HAS_FINGERPRINT: u8 = SAME_STATUS;
 pub(super) const SAME_DIGEST: u8 = SAME_CONTENT;
 
-/// The entry is a property and nothing else: a class or a weight.
+/// The entry is only a property: a weight, or with `CLASS` a class.
 pub(super) const GIVEN: u8 = RESTATED | FAILED;
 pub(super) const CLASS: u8 = SAME_STATUS;
 
-/// A separate tag before that of a visit. After the visit follows the modification date, in seconds
-/// or milliseconds before it, unless it equals the last known one.
+/// A separate tag before the tag of a visit. The modification date comes after the visit, in
+/// seconds or milliseconds before the visit. With `SAME_DATE`, the date equals the last known date
+/// and is not stored.
 pub(super) const DATED: u8 = RESTATED | NOT_MODIFIED;
 pub(super) const SAME_DATE: u8 = SAME_STATUS;
 
-/// For content that is not restated: it has no fingerprint, and its epoch follows.
+/// A content that is not restated has no fingerprint, and its epoch follows.
 pub(super) const NO_FINGERPRINT: u8 = SAME_CONTENT | MOVED_BITS;
 
-/// At most this many flipped bits are stored one by one: beyond, the whole fingerprint is no
-/// longer.
+/// The maximum number of flipped bits that are stored one by one. With more flipped bits, the whole
+/// fingerprint is not longer.
 const MOVED_MAX: u32 = 6;
 
 /// The state that the next entry is packed against.
@@ -60,7 +62,7 @@ impl Before {
         self.time = entry.time().0;
         if let Entry::Visit(visit) = entry {
             self.status = visit.status;
-            // A visit without a date passes on the one before: a later visit may repeat it.
+            // A visit without a date keeps the previous date, because a later visit may repeat it.
             self.modified = visit.modified.map(Time::as_ms).or(self.modified);
         }
         if let Some(content) = entry.content() {
@@ -68,10 +70,11 @@ impl Before {
         }
     }
 
-    /// Returns the flipped bits of a content's fingerprint if they are shorter than the
+    /// Returns the flipped bits of a content's fingerprint if their encoding is shorter than the
     /// fingerprint.
     fn moved(&self, content: &Content) -> Option<u64> {
-        // Fingerprints of two epochs have nothing in common: their difference is as long as a whole one.
+        // Fingerprints of two epochs have nothing in common: their difference is as long as a whole
+        // fingerprint.
         let then = self.content.filter(|then| then.epoch == content.epoch)?;
         let moved = content.fingerprint? ^ then.fingerprint?;
         (moved.count_ones() <= MOVED_MAX).then_some(moved)
@@ -87,14 +90,15 @@ pub(crate) fn count_visits(entries: &[Entry]) -> usize {
 ///
 /// # Panics
 ///
-/// If an entry is earlier than the one before: it could not be unpacked.
+/// If an entry is earlier than the previous entry, because the packed entries could not be
+/// unpacked.
 pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
     let mut before = Before::default();
     for (i, entry) in entries.iter().enumerate() {
         let modified = entry.visit().and_then(|visit| visit.modified);
         let date = modified.map(|modified| Date::of(modified.0, entry.time().0, &before));
-        // The tag of a date comes before its visit, its number after it: it is a difference from the
-        // visit's time.
+        // The tag of a date comes before its visit. The number of the date comes after the visit,
+        // because it is a difference from the visit's time.
         date.iter().for_each(|date| out.push(date.tag()));
         put_entry(out, entry, &before, i == 0);
         date.iter().for_each(|date| date.put(out));
@@ -104,11 +108,11 @@ pub(crate) fn put_entries(out: &mut Vec<u8>, entries: &[Entry]) {
 
 /// The modification date of a page, as packed with a visit.
 enum Date {
-    /// The date equals the last known one.
+    /// The date equals the last known date.
     Same,
-    /// The date is this many seconds before the second of the visit.
+    /// The date is this number of seconds before the second of the visit.
     Seconds(i64),
-    /// The date is this many milliseconds before the visit.
+    /// The date is this number of milliseconds before the visit.
     Milliseconds(i64),
 }
 
@@ -117,7 +121,7 @@ impl Date {
         if before.modified == Some(modified) {
             Date::Same
         } else if modified % 1000 == 0 {
-            // Rounded down, also before 1970. The other division is exact.
+            // The time is rounded down, even before 1970. The division of the date is exact.
             Date::Seconds(time.div_euclid(1000).wrapping_sub(modified / 1000))
         } else {
             Date::Milliseconds(time.wrapping_sub(modified))
@@ -140,7 +144,8 @@ impl Date {
     }
 }
 
-/// Returns the kind bits of a tag; and for a visit the status, if it differs from the one before.
+/// Returns the kind bits of a tag. For a visit, also returns the status, if it differs from the
+/// previous status.
 fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
     match entry {
         Entry::Restated(Restated { fingerprint: Some(_), .. }) => {
@@ -158,8 +163,8 @@ fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
                 Seen::Gone => GONE,
                 Seen::Content(_) => CONTENT,
             };
-            // The outer option says whether a status is written, the inner one whether the visit has
-            // one.
+            // The outer option tells whether a status is written. The inner option tells whether
+            // the visit has a status.
             let other = (visit.status != before.status).then_some(visit.status);
             (if other.is_none() { seen | SAME_STATUS } else { seen }, other)
         }
@@ -169,7 +174,8 @@ fn kind_of(entry: &Entry, before: &Before) -> (u8, Option<Option<u16>>) {
 fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     let (mut tag, status) = kind_of(entry, before);
     assert!(first || before.time <= entry.time().0, "entries are packed in order");
-    // For the first entry the time before is 0. So this is its time, which may be negative.
+    // Before the first entry the time is 0. So for the first entry the difference is its time,
+    // which may be negative.
     let since = entry.time().0.wrapping_sub(before.time);
     let seconds = since % 1000 == 0;
     if seconds {
@@ -177,7 +183,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     }
     let (content, digest) = (entry.content(), entry.digest());
     let restated = entry.is_restated();
-    // For restated content, the bit of "same content" means "same digest".
+    // For restated content, the bit for "same content" means "same digest".
     let same = !restated && content.is_some() && content == before.content;
     let moved = content.and_then(|content| before.moved(&content)).filter(|_| !same);
     let same_digest = restated && before.content.is_some_and(|then| then.digest == digest);
@@ -210,7 +216,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
         return;
     }
     if let Some(mut moved) = moved {
-        // Six bits at most, at places below 64. The masks lose nothing.
+        // At most six bits, at positions below 64. The masks lose nothing.
         out.push((moved.count_ones() & 0xff) as u8);
         while moved != 0 {
             out.push((moved.trailing_zeros() & 0xff) as u8);
@@ -225,7 +231,7 @@ fn put_entry(out: &mut Vec<u8>, entry: &Entry, before: &Before, first: bool) {
     }
 }
 
-/// Appends a property. Whether it is a class is stored elsewhere, in a flag or a tag.
+/// Appends a property. The kind of the property is stored elsewhere, in a flag or a tag.
 pub(super) fn put_property(out: &mut Vec<u8>, property: Property) {
     match property {
         Property::Weight(weight) => out.put_u32(weight.to_bits()),
@@ -233,7 +239,7 @@ pub(super) fn put_property(out: &mut Vec<u8>, property: Property) {
     }
 }
 
-/// Reads a property, a class or a weight; `None` if it is invalid.
+/// Reads a class or a weight; `None` if the bytes are invalid.
 pub(super) fn take_property(cursor: &mut Cursor<'_>, is_class: bool) -> Option<Property> {
     if is_class {
         return u32::try_from(cursor.varint()?).ok().map(Property::Class);
@@ -241,8 +247,8 @@ pub(super) fn take_property(cursor: &mut Cursor<'_>, is_class: bool) -> Option<P
     Weight::from_bits(cursor.u32()?).map(Property::Weight)
 }
 
-/// Unpacks entries one after another. An item is `None` if the bytes are invalid, and it is the
-/// last.
+/// Unpacks entries one after another. If the bytes of an entry are invalid, its item is `None`, and
+/// the iterator ends.
 pub(crate) struct Entries<'a> {
     cursor: Cursor<'a>,
     left: usize,
@@ -255,7 +261,7 @@ impl<'a> Entries<'a> {
         Entries { cursor, left: count, first: true, before: Before::default() }
     }
 
-    /// Returns the bytes after the entries, once all have been read.
+    /// Returns the bytes after the entries. All entries must have been read.
     pub(crate) fn rest(&self) -> Cursor<'a> {
         self.cursor
     }
@@ -263,10 +269,10 @@ impl<'a> Entries<'a> {
     #[inline]
     fn entry(&mut self) -> Option<Entry> {
         let mut tag = self.cursor.u8()?;
-        // "Restated" with "not modified" is no entry, so these bits mark a date.
+        // No entry is both "restated" and "not modified", so these bits mark a date.
         let date = Some(tag).filter(|tag| tag & (RESTATED | SEEN_MASK) == DATED);
         if date.is_some() {
-            // Only a visit has a date. So neither a restatement may follow nor a second date.
+            // Only a visit has a date. So neither a restatement nor a second date may follow.
             tag = self.cursor.u8().filter(|tag| tag & RESTATED == 0)?;
         }
         let given = tag & !(SECONDS | CLASS) == GIVEN;
@@ -277,7 +283,7 @@ impl<'a> Entries<'a> {
         let since = if self.first {
             self.cursor.signed()?
         } else {
-            // Unsigned: no entry is earlier than the one before, also in damaged bytes.
+            // Unsigned: no entry is earlier than the previous entry, even in damaged bytes.
             i64::try_from(self.cursor.varint()?).ok()?
         };
         let since = if tag & SECONDS == 0 { since } else { since.checked_mul(1000)? };
@@ -288,7 +294,7 @@ impl<'a> Entries<'a> {
         } else if restated {
             let (fingerprint, epoch) = match tag & (HAS_FINGERPRINT | MOVED_BITS) {
                 0 => (None, self.epoch()?),
-                // No fingerprint, and yet bits of it that moved.
+                // The bits mean flipped bits of a fingerprint that is absent.
                 MOVED_BITS => return None,
                 _ => self.some_fingerprint(tag)?,
             };
@@ -324,7 +330,7 @@ impl<'a> Entries<'a> {
         Some(entry)
     }
 
-    /// Returns the modification date of a page visited at `time`.
+    /// Reads the modification date of a page visited at `time`.
     fn modified(&mut self, tag: u8, time: i64) -> Option<i64> {
         match tag & !DATED {
             SAME_DATE => self.before.modified,
@@ -342,10 +348,11 @@ impl<'a> Entries<'a> {
         if tag & HAS_DIGEST == 0 { Some(None) } else { Some(Some(Digest(self.cursor.array()?))) }
     }
 
-    /// Returns the content that a visit saw.
+    /// Reads the content that a visit saw.
     fn content(&mut self, tag: u8) -> Option<Content> {
         let (fingerprint, epoch) = match tag & NO_FINGERPRINT {
-            // `None` at the start of a list: there is no content before, so the bytes are damaged.
+            // `None` at the start of a list: there is no previous content, so the bytes are
+            // damaged.
             SAME_CONTENT => return self.before.content,
             NO_FINGERPRINT => (None, self.epoch()?),
             _ => self.some_fingerprint(tag)?,
@@ -357,7 +364,7 @@ impl<'a> Entries<'a> {
         u32::try_from(self.cursor.varint()?).ok().map(Epoch)
     }
 
-    /// Returns a fingerprint that is present, and its epoch.
+    /// Reads the fingerprint of a content that has a fingerprint, and its epoch.
     fn some_fingerprint(&mut self, tag: u8) -> Option<(Option<u64>, Epoch)> {
         if tag & MOVED_BITS == 0 {
             let epoch = self.epoch()?;
@@ -366,7 +373,8 @@ impl<'a> Entries<'a> {
         let then = self.before.content?;
         let count = self.cursor.u8()?;
         let mut moved = 0;
-        // Taken in one piece, so bounds are checked once. A place beyond 63 is damage.
+        // All positions are read in one piece, so bounds are checked once. A position above 63 is
+        // damage.
         for bit in self.cursor.take(count.into())? {
             moved |= 1u64.checked_shl((*bit).into())?;
         }
@@ -381,7 +389,7 @@ impl Iterator for Entries<'_> {
         self.left = self.left.checked_sub(1)?;
         let entry = self.entry();
         if entry.is_none() {
-            // The cursor is somewhere within an entry, so nothing after it can be read.
+            // The cursor is somewhere within an entry, so no later bytes can be read.
             self.left = 0;
         }
         Some(entry)

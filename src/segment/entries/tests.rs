@@ -16,7 +16,7 @@ fn content_without_a_fingerprint_stores_its_epoch() {
         let content = Content { fingerprint, digest: Some(Digest([1; 16])), epoch: Epoch(2) };
         Entry::Visit(Visit { time, seen: Seen::Content(content), status: None, modified: None })
     };
-    // Without one, with one, the other way round, and as before.
+    // Without a value, with a value, in the opposite order, and as in the previous entry.
     let entries = [
         saw(Time(0), None),
         saw(Time(1), Some(7)),
@@ -90,7 +90,7 @@ fn properties_do_not_carry_status_or_content() {
     put_entries(&mut bytes, &entries);
     let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 5).collect::<Option<Vec<_>>>();
     assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
-    // A tag, a time and the number; and no number that is no weight, or no class.
+    // A tag, a time and the number; and a number that is neither a weight nor a class.
     assert_eq!(bytes[..6], [GIVEN, 9, 1, 0, 0, 0]);
     bytes[2] = 0;
     assert_eq!(read(&bytes), None);
@@ -135,7 +135,7 @@ fn restatement_without_a_fingerprint_carries_no_status() {
         Entry::Restated(Restated { time, fingerprint, digest, epoch: Epoch(1) })
     };
     let later = Visit { time: Time(5), ..visit };
-    // With the digest before, with another, with none; after a fingerprint, and before it.
+    // With the previous digest, with another digest, with none; after a fingerprint, and before it.
     let entries = [
         Entry::Visit(visit),
         restated(Time(0), None, one),
@@ -149,7 +149,7 @@ fn restatement_without_a_fingerprint_carries_no_status() {
     put_entries(&mut bytes, &entries);
     let read = |bytes: &[u8]| Entries::new(Cursor::new(bytes), 7).collect::<Option<Vec<_>>>();
     assert_eq!(read(&bytes).as_deref(), Some(&entries[..]));
-    // Tag, time, status, epoch and digest; then a tag that names bits of no fingerprint.
+    // Tag, time, status, epoch and digest; then a tag with flipped bits of an absent fingerprint.
     let tag = bytes.get_mut(21).unwrap();
     assert_eq!(*tag, CONTENT | RESTATED | SAME_DIGEST | SECONDS);
     *tag |= MOVED_BITS;

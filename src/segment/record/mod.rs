@@ -1,10 +1,11 @@
-//! A page's record: its entries in this segment, and the parts of its head that they do not
-//! determine.
+//! A page's record: its entries in this segment, and the parts of its head that these entries do
+//! not determine.
 //!
-//! The head of a page is a fold over all its entries, those in older segments included. It is
-//! carried forward: a record holds the head from before its own entries, and in a long record the
-//! fold of all but the last chunk. So a verdict reads only the newest segment that knows the page,
-//! and there only the last chunk of entries.
+//! The head of a page is a fold over all its entries, including entries in older segments. Each
+//! record carries the head forward: a record contains the head before its own entries, and a long
+//! record contains the fold of all entries except the entries of the last chunk. So a verdict reads
+//! only the newest segment that contains the page, and in this segment only the last chunk of
+//! entries.
 
 use super::carried::{Carried, PartialHead, put_carried, take_head};
 use super::changes::{put_changes, take_changes};
@@ -14,14 +15,14 @@ use crate::layout::{Cursor, put_signed, put_varint};
 use crate::page::{Changes, Content, Digest, Entry, EpochInfo, Head, is_of_version};
 use crate::time::Time;
 
-/// The number of entries in a chunk. Each chunk can be read by itself.
+/// The number of entries in a chunk. Each chunk can be read without the other chunks.
 pub(crate) const CHUNK_ENTRIES: usize = 64;
 
-/// The record hides everything older about the page.
+/// The record hides all older data of the page.
 const RESET: u8 = 1;
-/// Older segments know the page.
+/// Older segments contain the page.
 const EARLIER: u8 = 2;
-/// The record carries a part of the head.
+/// The record contains a carried part of the head.
 pub(super) const CARRIED: u8 = 4;
 /// Some of the entries are not visits.
 pub(super) const OTHERS: u8 = 8;
@@ -40,21 +41,21 @@ pub(super) const FLAGS: &[(u8, &str)] = &[
 /// The data that a segment stores about a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
-    /// Whether everything older is hidden.
+    /// Whether all older data of the page is hidden.
     pub(crate) reset: bool,
-    /// Whether older segments know the page and are not hidden.
+    /// Whether older segments contain the page and are not hidden.
     pub(crate) earlier: bool,
-    /// The page's head before these entries, packed by [`put_carried`]; empty without an older
-    /// head.
+    /// The page's head before the entries of this record, packed by [`put_carried`]; empty without
+    /// an older head.
     pub(crate) before: &'a [u8],
-    /// Its entries in this segment, in order.
+    /// The page's entries in this segment, in order.
     pub(crate) entries: &'a [Entry],
-    /// Its changes, as of these entries and all older ones.
+    /// The page's changes, including the entries of this record and all older entries.
     pub(crate) changes: Changes,
 }
 
 impl Record<'_> {
-    /// Returns the number of visits among its entries.
+    /// Returns the number of visits among the record's entries.
     pub(crate) fn visit_count(&self) -> usize {
         count_visits(self.entries)
     }
@@ -63,11 +64,11 @@ impl Record<'_> {
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let many = self.entries.len() > CHUNK_ENTRIES;
         let mut flags = 0;
-        // Also a new page with many entries carries its head, so that reading the head unpacks one chunk
-        // only.
+        // A new page with many entries also carries its head, so that reading the head unpacks only
+        // one chunk.
         let carried = many || !self.before.is_empty();
-        // A record that carries nothing has all entries of the page. A reader folds the changes from
-        // them.
+        // A record without a carried part contains all entries of the page. A reader folds the
+        // changes from the entries.
         let mut changes = Vec::new();
         if carried {
             put_changes(&mut changes, &self.changes);
@@ -96,8 +97,8 @@ impl Record<'_> {
         if many {
             self.put_chunks(out);
         } else {
-            // The head from before and these entries. A reader folds both into the head of the segment's
-            // end.
+            // The head before the record, and the entries of the record. A reader folds both into
+            // the head of the segment's end.
             out.extend_from_slice(self.before);
             put_entries(out, self.entries);
         }
@@ -115,8 +116,8 @@ impl Record<'_> {
         };
         let chunks = self.entries.chunks(CHUNK_ENTRIES);
         let last = chunks.clone().next_back().expect("there are many");
-        // The parts of the head that the last chunk determines are left out: a reader of the head
-        // unpacks that chunk anyway.
+        // The parts of the head that the last chunk determines are left out, because a reader of
+        // the head unpacks the last chunk anyway.
         put_carried(out, &head.expect("a page that was visited has a head"), last);
         let (mut body, mut time) = (Vec::new(), 0);
         for chunk in chunks {
@@ -124,7 +125,7 @@ impl Record<'_> {
             put_entries(&mut body, chunk);
             put_varint(out, (body.len() - start) as u64);
             let first = chunk[0].time().0;
-            // By these times a reader skips chunks without unpacking them.
+            // A reader uses the times of chunks to skip chunks without unpacking them.
             put_signed(out, first.wrapping_sub(time));
             time = first;
         }
@@ -150,7 +151,7 @@ impl<'a> RecordRef<'a> {
         let mut cursor = Cursor::new(bytes);
         let known = RESET | EARLIER | CARRIED | OTHERS | CHANGES;
         let flags = cursor.u8().filter(|flags| flags & !known == 0)?;
-        // An entry takes at least two bytes, so this cannot promise more than there is.
+        // An entry takes at least two bytes, so the count is at most the number of remaining bytes.
         let count = cursor.count()?;
         let others = if flags & OTHERS == 0 { 0 } else { cursor.count()? };
         let changes = if flags & CHANGES == 0 {
@@ -159,13 +160,13 @@ impl<'a> RecordRef<'a> {
             let len = cursor.count().filter(|len| *len > 0 && flags & CARRIED != 0)?;
             cursor.take(len)?
         };
-        // There is a visit here, or the page had one before.
+        // Either the record has a visit, or the page had a visit before.
         let possible = others < count || flags & CARRIED != 0 || count == 0;
         let body = cursor;
         (others <= count && possible).then_some(RecordRef { flags, count, others, changes, body })
     }
 
-    /// Prefetches its memory lines.
+    /// Prefetches the record's memory lines.
     pub(crate) fn prefetch(&self) {
         prefetch(self.body.rest());
     }
@@ -193,15 +194,15 @@ impl<'a> RecordRef<'a> {
         self.count - self.others
     }
 
-    /// Reads the carried part, and splits the entries into chunks: first time (if there are several
-    /// chunks), count and bytes.
+    /// Reads the carried part, and splits the entries into chunks. If there are several chunks,
+    /// each chunk has its first time. Each chunk has a count and its bytes.
     fn open(&self) -> Option<(Option<Carried>, Chunks<'a>)> {
         let mut cursor = self.body;
         let carried =
             if self.flags & CARRIED == 0 { None } else { Some(Carried::take(&mut cursor)?) };
         if self.count <= CHUNK_ENTRIES {
-            // One chunk has no directory, and no time. The least time makes every filter by time keep
-            // it.
+            // A single chunk has no directory, and no time. With the least time, every filter by
+            // time keeps the chunk.
             let only = Chunk { first: i64::MIN, count: self.count, cursor };
             return Some((carried, Chunks::One(only)));
         }
@@ -211,7 +212,7 @@ impl<'a> RecordRef<'a> {
             let len = cursor.count()?;
             let before = time;
             time = time.wrapping_add(cursor.signed()?);
-            // Chunks ascend. The first one has none before it, and may have any time.
+            // Chunks ascend by time. The first chunk has no chunk before it, and may have any time.
             if left < self.count && time < before {
                 return None;
             }
@@ -219,7 +220,7 @@ impl<'a> RecordRef<'a> {
             chunks.push((len, Chunk { first: time, count, cursor }));
             left -= count;
         }
-        // All lengths come before all chunks, so chunks are cut off in a second pass.
+        // All lengths come before all chunks, so the chunks are separated in a second pass.
         let mut placed = Vec::with_capacity(chunks.len());
         for (len, chunk) in chunks {
             placed.push(Chunk { cursor: Cursor::new(cursor.take(len)?), ..chunk });
@@ -227,8 +228,8 @@ impl<'a> RecordRef<'a> {
         Some((carried, Chunks::Many(placed)))
     }
 
-    /// Reads the carried part and the last chunk. Skims only the chunk directory, which has an
-    /// entry for each chunk.
+    /// Reads the carried part and the last chunk. Before the last chunk, reads only the chunk
+    /// directory, which has an entry for each chunk.
     fn open_last(&self) -> Option<(Option<Carried>, Entries<'a>)> {
         let mut cursor = self.body;
         let carried =
@@ -249,8 +250,7 @@ impl<'a> RecordRef<'a> {
         Some((carried, Entries::new(Cursor::new(cursor.take(last)?), count)))
     }
 
-    /// Returns the page's head as of the segment's end. Skims the chunk directory, and reads one
-    /// chunk.
+    /// Returns the page's head as of the segment's end. Reads the chunk directory and one chunk.
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
     pub(crate) fn head(&self) -> Option<Option<Head>> {
         if self.count == 0 {
@@ -263,13 +263,13 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Returns the page's changes as of the segment's end: stored ones, or a fold of the entries,
-    /// which are few then.
+    /// Returns the page's changes as of the segment's end: the stored changes, or a fold of the
+    /// entries. A record without stored changes has few entries.
     pub(crate) fn changes(&self, epochs: &[EpochInfo]) -> Option<Changes> {
         if self.flags & CARRIED != 0 {
             return take_changes(self.changes);
         }
-        // One entry has nothing to be compared with, and need not be unpacked.
+        // A single entry has no other entry to be compared with, and need not be unpacked.
         if self.count < 2 {
             Some(Changes::default())
         } else {
@@ -277,8 +277,8 @@ impl<'a> RecordRef<'a> {
         }
     }
 
-    /// Returns the stored changes. They may be missing if `is_determined`: then the entries of the
-    /// record to write determine them. `None` if they cannot be read.
+    /// Returns the stored changes. If `is_determined`, they may be missing, because the entries of
+    /// the record to write determine them. `None` if the changes cannot be read.
     pub(super) fn changes_unless(&self, is_determined: bool) -> Option<Changes> {
         if self.flags & CARRIED == 0 {
             return is_determined.then(Changes::default);
@@ -293,7 +293,8 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
-    /// Appends all entries in order. The number that are not visits matches the record's count.
+    /// Appends all entries in order. `None` if the number of entries that are not visits differs
+    /// from the record's count.
     pub(super) fn append_entries(&self, entries: &mut Vec<Entry>) -> Option<()> {
         let mut others = 0;
         for chunk in self.open()?.1.iter() {
@@ -306,8 +307,9 @@ impl<'a> RecordRef<'a> {
         (others == self.others).then_some(())
     }
 
-    /// Returns the entries at or before `time`, back to one that determines what was in force then,
-    /// in order. Costs the chunk directory and one or a few chunks.
+    /// Returns the entries at or before `time`, in order. These entries go back to an entry that
+    /// determines the content in force at `time`, according to `enough`. Costs the chunk directory
+    /// and one or a few chunks.
     pub(crate) fn entries_until(
         &self,
         time: Time,
@@ -322,8 +324,8 @@ impl<'a> RecordRef<'a> {
             }
             earlier.extend_from_slice(&entries);
             entries = earlier;
-            // Entries of this chunk's first time may begin in the chunk before. So an entry of that time
-            // is not enough to stop.
+            // Entries at this chunk's first time may begin in the previous chunk. So an entry at
+            // the first time is not enough to stop.
             if entries.iter().any(|entry| entry.time().0 > chunk.first && enough(entry)) {
                 break;
             }
@@ -331,11 +333,12 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
-    /// Returns the entries at or after `time` in order, and maybe some before it. Costs the chunk
-    /// directory and the chunks that have them.
+    /// Returns the entries at or after `time` in order, and possibly some entries before `time`.
+    /// Costs the chunk directory and the chunks with these entries.
     pub(crate) fn entries_since(&self, time: Time) -> Option<Vec<Entry>> {
         let chunks = self.open()?.1;
-        // Strictly less: entries of this time may begin in the chunk before the one that starts with it.
+        // Strictly less, because entries at `time` may begin in the chunk before the chunk that
+        // starts with `time`.
         let from = chunks.iter().rposition(|chunk| chunk.first < time.0).unwrap_or(0);
         let mut entries = Vec::new();
         for chunk in chunks.iter().skip(from) {
@@ -346,9 +349,9 @@ impl<'a> RecordRef<'a> {
         Some(entries)
     }
 
-    /// Returns when the page was first seen, or restated, with a content of a version in this
-    /// record. Costs the chunk directory and the chunks up to there. For a version with a digest,
-    /// other chunks are only scanned for the digest's bytes.
+    /// Returns the time when the page was first seen, or restated, with a content of a version in
+    /// this record. Costs the chunk directory and the chunks up to this entry. For a version with a
+    /// digest, other chunks are only scanned for the digest's bytes.
     #[expect(clippy::option_option, reason = "damaged, absent and present are three things")]
     pub(crate) fn first_seen(&self, version: &[Content]) -> Option<Option<Time>> {
         for chunk in self.open()?.1.iter().filter(|chunk| chunk.may_have(version)) {
@@ -370,7 +373,7 @@ impl<'a> RecordRef<'a> {
                 found.extend(entry.filter(|e| e.time() == time));
                 entry?;
             }
-            // Entries of one time may begin in the chunk before.
+            // Entries at one time may begin in the previous chunk.
             if chunk.first < time.0 {
                 break;
             }
@@ -379,22 +382,22 @@ impl<'a> RecordRef<'a> {
         Some(found)
     }
 
-    /// Appends the packed head before this record's entries; nothing if there was none. Usually
-    /// copies stored bytes. The result is valid.
+    /// Appends the packed head before this record's entries. Appends nothing if there was no head.
+    /// Usually copies stored bytes. The result is valid.
     #[expect(clippy::indexing_slicing, reason = "what is carried is the front of the body")]
     pub(super) fn append_before(&self, out: &mut Vec<u8>) -> Option<()> {
         if self.count > CHUNK_ENTRIES {
             let mut head = self.head()??;
             head.visits = head.visits.checked_sub(self.visit_count() as u64)?;
-            // The head has absorbed these visits. Folding them in again changes nothing but their
-            // number, so that is taken out.
+            // The head has absorbed the visits of this record. Folding the visits in again changes
+            // only their number, so their number is subtracted.
             if head.visits > 0 {
                 put_carried(out, &head, &[]);
             }
         } else if self.flags & CARRIED != 0 {
             let mut cursor = self.body;
             take_head(&mut cursor)?;
-            // Copied as packed. `take_head` only showed where it ends, and that it can be read.
+            // The head is copied in its packed form. `take_head` only checks it and finds its end.
             let (all, rest) = (self.body.rest(), cursor.rest().len());
             out.extend_from_slice(&all[..all.len() - rest]);
         }
@@ -402,7 +405,7 @@ impl<'a> RecordRef<'a> {
     }
 }
 
-/// The chunks of a record: usually one.
+/// The chunks of a record, usually one chunk.
 enum Chunks<'a> {
     One(Chunk<'a>),
     Many(Vec<Chunk<'a>>),
@@ -419,7 +422,7 @@ impl<'a> std::ops::Deref for Chunks<'a> {
     }
 }
 
-/// Some entries of a record that can be read without the others.
+/// Some entries of a record, which can be read without the other entries.
 struct Chunk<'a> {
     first: i64,
     count: usize,
@@ -435,7 +438,8 @@ impl<'a> Chunk<'a> {
     /// stores the digest byte for byte.
     fn may_have(&self, version: &[Content]) -> bool {
         version.iter().any(|content| match content.digest {
-            // A match may be chance, across two fields. It only says that the chunk must be unpacked.
+            // A match may be chance, across two fields. A match only means that the chunk must be
+            // unpacked.
             Some(Digest(digest)) => self.cursor.rest().windows(16).any(|bytes| *bytes == digest),
             None => true,
         })

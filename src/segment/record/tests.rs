@@ -1,4 +1,4 @@
-//! Tests that read records back, also damaged ones.
+//! Tests that read records back, including damaged records.
 
 use super::*;
 use crate::fingerprint::Bands;
@@ -50,7 +50,7 @@ fn entries() -> impl Strategy<Value = Entry> {
         1 => Just(Seen::Gone),
         1 => Just(Seen::Failed),
     ];
-    // Often that of another visit, or in whole seconds; before the visit, and after it.
+    // Often the date of another visit, or a date in whole seconds; before the visit, and after it.
     let modified = prop_oneof![
         3 => Just(None),
         1 => (-4i64..4).prop_map(|seconds| Some(seconds * 1000)),
@@ -68,7 +68,7 @@ fn picks() -> impl Strategy<Value = Picks> {
     prop::collection::vec((any::<usize>(), prop::option::of(0u64..4), 0u32..4), 0..12)
 }
 
-/// Restates contents of some of these visits, and adds properties at any time.
+/// Restates contents of some of the visits in `of`, and adds properties at any time.
 fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
     if !of.iter().any(Entry::is_visit) {
         return Vec::new();
@@ -94,7 +94,7 @@ fn beside(of: &[Entry], picks: &Picks) -> Vec<Entry> {
     picks.iter().filter_map(beside).collect()
 }
 
-/// Returns entries that are not among the older ones, with some that are not visits.
+/// Returns entries that are not among the older entries, with some entries that are not visits.
 fn with_others(own: BTreeSet<Entry>, older: &[Entry], picks: &Picks) -> Vec<Entry> {
     let mut all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
     all.sort_unstable();
@@ -116,7 +116,7 @@ proptest! {
         prop_assume!(!own.is_empty());
         let all: Vec<Entry> = older.iter().copied().chain(own.iter().copied()).collect();
         let before = packed_head_of(&older);
-        // A page may be known and have no head: forgotten, and the forgetting is known.
+        // A page may be known without a head, because it was forgotten and a segment records this.
         let earlier = known || !older.is_empty();
         let changes = changes_of(&all);
         let record = Record { reset, earlier, before: &before, entries: &own, changes };
