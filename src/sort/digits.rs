@@ -6,24 +6,24 @@ use crate::cpu::prefetch;
 
 /// An item with a key in a shared buffer of bytes.
 pub(crate) trait Keyed {
-    /// Returns its key.
+    /// Returns the key of the item.
     fn key<'k>(&self, keys: &'k [u8]) -> &'k [u8];
 
-    /// The next eight bytes of the key after a common prefix, big-endian.
+    /// The next eight bytes of the key after a common prefix, as a big-endian number.
     fn digit(&self) -> u64;
 
-    /// Stores these bytes.
+    /// Stores the next eight bytes of the key.
     fn set_digit(&mut self, digit: u64);
 }
 
-/// Fewer keys than this are compared whole.
+/// The number of keys below which keys are compared whole.
 const FEW: usize = 8;
 
-/// How many rounds of eight bytes to sort before keys are compared whole. It bounds the recursion
-/// depth and the time against adversarial keys.
+/// The maximum number of rounds of eight bytes before keys are compared whole. The limit bounds the
+/// recursion depth and the time against adversarial keys.
 const DIGITS_MAX: usize = 32;
 
-/// How many keys ahead to prefetch.
+/// The number of keys to prefetch ahead.
 const AHEAD: usize = 8;
 
 /// Sorts by key; `tie` orders items with equal keys.
@@ -35,8 +35,8 @@ pub(crate) fn sort_by_digits<K: Keyed>(
     sort(keys, order, tie, 0, DIGITS_MAX);
 }
 
-/// Sorts keys that share their first `alike` bytes: by the eight bytes after their common prefix,
-/// then equal groups recursively, at most `digits` rounds.
+/// Sorts keys that share their first `alike` bytes. Sorts by the eight bytes after their common
+/// prefix, then sorts groups of equal keys recursively, at most `digits` rounds.
 #[expect(clippy::indexing_slicing, reason = "no key ends before the prefix that all of them share")]
 fn sort<K: Keyed>(
     keys: &[u8],
@@ -53,13 +53,14 @@ fn sort<K: Keyed>(
             prefetch(&rest[..rest.len().min(size_of::<u64>())]);
         }
     };
-    // All keys may share a long prefix, such as a host. Skipping it makes the next eight bytes decide.
+    // All keys may share a long prefix, for example a host. After the prefix is skipped, the next
+    // eight bytes decide.
     let mut shared = order.first().map_or(&[][..], |keyed| after(keyed, alike));
     for (at, keyed) in order.iter().enumerate().skip(1) {
         if shared.is_empty() {
             break;
         }
-        // Keys lie at random places in memory. Prefetching keeps several reads in flight.
+        // Keys are at random places in memory. Prefetching keeps several reads in flight.
         ahead(order, at);
         let rest = shared.iter().zip(after(keyed, alike));
         let same = rest.take_while(|(a, b)| a == b).count();
@@ -85,8 +86,8 @@ fn sort<K: Keyed>(
     // Compares integers within the array: no key is read.
     order.sort_unstable_by_key(K::digit);
     for same in order.chunk_by_mut(|a, b| a.digit() == b.digit()).filter(|same| same.len() > 1) {
-        // A key that ends here has the same digit as one that continues with zeros, so these are
-        // compared whole.
+        // A key that ends here has the same digit as a key that continues with zeros, so equal
+        // digits are compared whole.
         match digits.checked_sub(1) {
             Some(digits) if same.len() >= FEW && !same.iter().any(ends) => {
                 sort(keys, same, tie, alike + size_of::<u64>(), digits);

@@ -10,7 +10,7 @@ use crate::layout::{in_memory, le_u32};
 /// The size at which a frame is written out.
 const FRAME_BYTES: usize = 32 << 10;
 
-/// The size of length and checksum.
+/// The size of the length and the checksum of a frame.
 const HEADER_BYTES: usize = 8;
 
 /// Writes items into frames; no item spans two frames.
@@ -27,7 +27,8 @@ impl FrameWriter {
         put: impl FnOnce(&mut Vec<u8>),
     ) -> Result<()> {
         put(&mut self.frame);
-        // After the item, so a frame holds whole items. A large item makes a large frame.
+        // The check follows the item, so a frame holds whole items. A large item makes a large
+        // frame.
         if self.frame.len() >= FRAME_BYTES { self.flush(scratch) } else { Ok(()) }
     }
 
@@ -64,12 +65,13 @@ impl Frames {
         Frames { name, rest: in_memory(place.start)..in_memory(place.end) }
     }
 
-    /// Returns the range of the next frame after checking its checksum; `None` past the last.
+    /// Checks the checksum of the next frame and returns the range of its content; `None` after the
+    /// last frame.
     pub(crate) fn next(&mut self, file: &[u8]) -> Result<Option<Range<usize>>> {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        // The header may be damaged, so each step is bounded before the checksum is known to be right.
+        // The header may be damaged, so each step is bounded until the checksum is verified.
         let start = self.rest.start.saturating_add(HEADER_BYTES);
         let word = |at: usize| {
             let bytes = file.get(at..)?.first_chunk::<4>()?;
@@ -82,7 +84,7 @@ impl Frames {
         let (Some(frame), Some(sum)) = (frame, sum) else {
             return Err(self.damaged("its length or its end is not what was written"));
         };
-        // The length needs no checksum of its own: with another length the sum is of other bytes.
+        // The length needs no checksum: with another length the checksum would cover other bytes.
         let found = crc32fast::hash(frame);
         if found != sum {
             let what = format!("checksum: expected {sum:08x}, found {found:08x}");

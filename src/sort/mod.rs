@@ -1,8 +1,9 @@
-//! External sorting: keys eight bytes at a time, and sorted runs in scratch files that are merged.
+//! External sorting: sorts keys eight bytes at a time, writes sorted runs to scratch files, and
+//! merges the runs.
 //!
-//! Items are collected up to the memory limit, sorted, and written as a *run*. All runs of a kind
-//! lie one after another in one scratch file, so any number of runs takes one handle and one map. A
-//! [`Tournament`] merges them with one or two comparisons for each doubling of their number. Runs
+//! Items are collected up to the memory limit, sorted, and written as a *run*. All runs of a sorter
+//! are in one scratch file, so any number of runs takes one handle and one map. A [`Tournament`]
+//! merges the runs with one or two comparisons for each doubling of the number of runs. Runs
 //! consist of [frames](Frames) with checksums, so damaged scratch data is an error, never a wrong
 //! answer.
 

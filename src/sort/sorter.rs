@@ -12,7 +12,7 @@ pub(crate) trait Packed: Copy + Ord {
     /// The encoded length in bytes.
     const BYTES: usize;
 
-    /// Appends its encoding.
+    /// Appends the encoding of the item.
     fn put(&self, out: &mut Vec<u8>);
 
     /// Decodes an item.
@@ -40,8 +40,8 @@ impl Packed for u64 {
 
 /// Takes items in any order, and returns them sorted.
 ///
-/// Items up to the memory limit stay in memory. Beyond it, each full memory is sorted and written
-/// to a scratch file as a run, and the runs are merged at the end.
+/// Items up to the memory limit stay in memory. When the memory is full, its items are sorted and
+/// written to a scratch file as a run. The runs are merged at the end.
 #[derive(Debug)]
 pub(crate) struct Sorter<T> {
     disk: Arc<dyn Disk>,
@@ -53,9 +53,9 @@ pub(crate) struct Sorter<T> {
 }
 
 impl<T: Packed> Sorter<T> {
-    /// Creates a sorter that takes about `memory_bytes`; `name` is the name of its scratch file.
+    /// Creates a sorter that takes about `memory_bytes`; `name` is the name of the scratch file.
     pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
-        /// The minimum capacity, whatever the memory limit.
+        /// The minimum capacity in items, whatever the memory limit.
         const ITEMS_MIN: usize = 64;
         Sorter {
             disk: Arc::clone(disk),
@@ -70,7 +70,7 @@ impl<T: Packed> Sorter<T> {
     /// Adds an item.
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
-        // Before the push, so that items which just fit need no file.
+        // The check precedes the push, so items that just fit need no file.
         if self.items.len() >= self.items_max {
             self.write_run()?;
         }
@@ -99,11 +99,12 @@ impl<T: Packed> Sorter<T> {
     /// Finishes the input.
     pub(crate) fn finish(mut self) -> Result<Sorted<T>> {
         if self.scratch.is_some() {
-            // The rest becomes a run as well, so merging has one kind of input. Its memory is freed.
+            // The remaining items become a run as well, so merging has one kind of input. The
+            // memory of the items is freed.
             self.write_run()?;
             self.items = Vec::new();
         }
-        // Everything fits: no file was made, and no item was packed.
+        // All items fit: no file was made, and no item was packed.
         let Some(scratch) = self.scratch else {
             T::sort(&mut self.items);
             return Ok(Sorted::Memory(self.items.into_iter()));
@@ -121,7 +122,7 @@ impl<T: Packed> Sorter<T> {
     }
 }
 
-/// Items in order.
+/// Sorted items.
 #[derive(Debug)]
 pub(crate) enum Sorted<T> {
     Memory(std::vec::IntoIter<T>),
@@ -157,7 +158,8 @@ impl<T: Packed> Run<T> {
         let item = file.get(self.frame.start..end).and_then(T::take);
         let item =
             item.ok_or_else(|| self.frames.damaged("it ends within what was written there"))?;
-        // The checksum protects bytes. This protects the merge, which would be wrong without notice.
+        // The checksum protects bytes. The comparison protects the merge, which would otherwise be
+        // wrong without notice.
         if self.next.is_some_and(|before| before > item) {
             return Err(self.frames.damaged("items that were written there in order are not"));
         }
@@ -172,7 +174,7 @@ impl<T: Packed> Run<T> {
 fn before<T: Packed>(runs: &[Run<T>], a: usize, b: usize) -> bool {
     match (runs[a].next, runs[b].next) {
         (Some(a), Some(b)) => a < b,
-        // An exhausted run loses to every other. Two exhausted ones are equal.
+        // An exhausted run loses to every other run. Two exhausted runs are equal.
         (a, _) => a.is_some(),
     }
 }

@@ -1,4 +1,4 @@
-//! Items that are written once and read in the same order, any number of times.
+//! Items that are written once and read any number of times, in the order of writing.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{FrameWriter, Frames, Packed};
 use crate::disk::{Disk, Name, Scratch, ScratchMap};
 use crate::error::Result;
 
-/// Collects items. Few stay in memory; many go to a scratch file.
+/// Collects items. A few items stay in memory; many items go to a scratch file.
 #[derive(Debug)]
 pub(crate) struct Spool<T> {
     disk: Arc<dyn Disk>,
@@ -52,7 +52,7 @@ impl<T> Clone for Held<T> {
 }
 
 impl<T: Packed> Spool<T> {
-    /// Creates a spool that takes about `memory_bytes`; `name` is the name of its scratch file.
+    /// Creates a spool that takes about `memory_bytes`; `name` is the name of the scratch file.
     pub(crate) fn new(disk: &Arc<dyn Disk>, name: Name, memory_bytes: usize) -> Self {
         let items_max = memory_bytes / size_of::<T>();
         Spool { disk: Arc::clone(disk), name, items: Vec::new(), items_max, file: None, len: 0 }
@@ -62,7 +62,7 @@ impl<T: Packed> Spool<T> {
     #[inline]
     pub(crate) fn push(&mut self, item: T) -> Result<()> {
         self.len += 1;
-        // Once there is a file, all later items go there: the order must stay.
+        // Once there is a file, all later items go to the file, so that the order stays.
         if self.file.is_none() && self.items.len() < self.items_max {
             self.items.push(item);
             return Ok(());
@@ -74,8 +74,8 @@ impl<T: Packed> Spool<T> {
                 none.insert((scratch, FrameWriter::default()))
             }
         };
-        // With the first item that does not fit, all earlier ones move
-        // to the file. Later `items` is empty.
+        // With the first item that does not fit, all earlier items move to the file. After that,
+        // `items` is empty.
         for item in std::mem::take(&mut self.items) {
             frames.item(scratch, |out| item.put(out))?;
         }
@@ -124,7 +124,7 @@ impl<T: Packed> SpoolReader<T> {
                 self.at += 1;
                 return Ok(item);
             }
-            // Not reached: `read` makes frames for every file.
+            // Not reached: `read` creates frames for every file.
             (Held::File(..), None) => return Ok(None),
         };
         if self.frame.is_empty() {

@@ -1,15 +1,15 @@
 //! A tournament tree: repeatedly finds the least of many contestants.
 
-/// A tree of losers: after the winner changes, it is compared only with the losers on its path to
-/// the root, one for each doubling of their number.
+/// A tree of losers. After the winner changes, it is compared only with the losers on its path to
+/// the root: one comparison for each doubling of the number of contestants.
 ///
-/// The tree knows contestants by number, and the caller's closure orders them. The closure also
-/// orders ties and exhausted contestants, so that any two have an order.
+/// The tree identifies contestants by number, and the caller's closure orders them. The closure
+/// also orders ties and exhausted contestants, so that any two have an order.
 ///
 /// D. E. Knuth, "The Art of Computer Programming", volume 3, 5.4.1.
 #[derive(Debug)]
 pub(crate) struct Tournament {
-    /// The winner, then the loser of the match at each node.
+    /// The winner of all matches, then the loser of the match at each node.
     nodes: Vec<usize>,
 }
 
@@ -28,7 +28,7 @@ impl Tournament {
         let mut nodes = vec![0; contestants.max(1)];
         let mut level: Vec<usize> = vec![0; nodes.len()];
         level.append(&mut winners);
-        // From the leaves up: both children are decided before their parent plays.
+        // From the leaves up, so that both children are decided before their parent plays.
         for node in (1..nodes.len()).rev() {
             let (a, b) = (level[2 * node], level[2 * node + 1]);
             (level[node], nodes[node]) = if before(b, a) { (b, a) } else { (a, b) };
@@ -43,11 +43,12 @@ impl Tournament {
         self.nodes[0]
     }
 
-    /// Replays the matches of the winner after it has changed.
+    /// Replays the matches of the winner after the winner has changed.
     #[expect(clippy::indexing_slicing, reason = "leaves follow the inner nodes, and parents halve")]
     pub(crate) fn replay(&mut self, mut before: impl FnMut(usize, usize) -> bool) {
         let mut winner = self.winner();
-        // A changed winner only meets the losers on the way from its leaf: a logarithm of matches.
+        // A changed winner only meets the losers on the path from its leaf to the root: a
+        // logarithmic number of matches.
         let mut node = (self.nodes.len() + winner) / 2;
         while node > 0 {
             if before(self.nodes[node], winner) {

@@ -16,7 +16,7 @@ pub(crate) struct Workspace {
     files: Arc<AtomicU32>,
 }
 
-/// The segment number in the names of its scratch files.
+/// The segment number in the names of all scratch files.
 const NUMBER: u64 = 0;
 
 impl Workspace {
@@ -33,9 +33,10 @@ impl Workspace {
         self.memory_bytes / of
     }
 
-    /// Returns a new name.
+    /// Returns a new file name.
     fn name(&self) -> Name {
-        // Clones share the counter, so names differ. Nothing else depends on it: Relaxed is enough.
+        // Clones share the counter, so names differ. No other data depends on the counter, so
+        // `Relaxed` is enough.
         Name::Scratch(NUMBER, self.files.fetch_add(1, Ordering::Relaxed))
     }
 
