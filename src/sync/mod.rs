@@ -1,13 +1,15 @@
 //! Locks, threads and shared atomics in one place, so that a test can replace the scheduler.
 //!
-//! An ordinary build uses those of parking_lot and the standard library. With `--cfg shuttle` they
-//! are shuttle's, which runs one thread at a time and decides at each of these operations which
-//! thread continues. Under shuttle nothing may wait for another thread in any other way.
+//! An ordinary build uses the primitives of parking_lot and the standard library. A build with
+//! `--cfg shuttle` uses the primitives of shuttle. Shuttle runs one thread at a time, and decides
+//! at each operation on a primitive which thread continues. Under shuttle no thread may wait for
+//! another thread in any other way.
 //!
-//! Locks that may be held together have a [`Rank`], and are acquired in that order only.
+//! Locks that a thread may hold together have a [`Rank`], and are acquired only in the order of
+//! ranks.
 //!
-//! Atomics that need no interleaving tests (counters, caches) are the standard library's in both
-//! builds.
+//! Atomics that need no interleaving tests (counters, caches) are the atomics of the standard
+//! library in both builds.
 
 #[cfg(not(shuttle))]
 mod real {

@@ -1,50 +1,51 @@
 //! The order of locks, for all modules.
 //!
 //! A thread that holds a lock acquires only locks listed after it, so no deadlock is possible.
-//! Builds with assertions and the shuttle test check this at each lock ([`ranked`](super::ranked)).
-//! A lock that is only tried never waits, and may be tried out of order.
+//! Builds with assertions and the shuttle test check the order at each lock
+//! ([`ranked`](super::ranked)). A lock that is only tried never waits, and may be tried out of
+//! order.
 //!
-//! Locks held during disk calls come before the locks of readers: the live view and the memtables.
-//! Locks that are not listed are held for a few instructions, and no other lock is acquired under
-//! them.
+//! Locks held during disk calls come before the locks of readers, which are the live view and the
+//! memtables. A lock without a rank is held for a few instructions, and no other lock is acquired
+//! meanwhile.
 
 /// The position of a lock in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     /// `engine::store`: a store is being closed.
     Close,
-    /// `engine::store`: its background threads, while they are joined.
+    /// `engine::store`: the store's background threads, while they are joined.
     Threads,
-    /// `engine::leases`: due pages are being leased. Held over reads from the disk.
+    /// `engine::leases`: due pages are being leased. Held during reads from the disk.
     Lease,
     /// `admin::load`: from the beginning of a load to its end.
     Load,
     /// `engine::epoch_registry`: an epoch begins or ends.
     Epochs,
-    /// `admin::load::epochs`: the epochs that come with a load.
+    /// `admin::load::epochs`: the epochs of a load.
     LoadEpochs,
     /// `engine::seal`: a memtable is being sealed.
     Seal,
     /// `engine::compaction`: segments are being merged.
     Merge,
-    /// `engine::write::commit`: which thread commits, and how far it has come.
+    /// `engine::write::commit`: which thread commits, and the progress of the commit.
     Commit,
     /// `engine::write::admission`: the write lock. Held without disk access, except that a load
-    /// publishes its segments under it.
+    /// publishes its segments under this lock.
     Write,
     /// `catalog`: the database, shared by transactions.
     Database,
-    /// `catalog`: one transaction at a time. Held over writes and syncs.
+    /// `catalog`: one transaction at a time. Held during writes and syncs.
     Transaction,
     /// `catalog`: the locks on the store's files.
     FileLocks,
-    /// `catalog`: the file that the database is in.
+    /// `catalog`: the file that contains the database.
     CatalogFile,
-    /// `engine::lifecycle`: held to check a condition that threads wait for, and to change it.
+    /// `engine::lifecycle`: held to check or to change a condition that threads wait for.
     Wait,
     /// `engine::compaction`: why the last merge failed.
     MergeError,
-    /// `engine::publisher`: the published state, and the files kept for readers. Held over writes
+    /// `engine::publisher`: the published state, and the files kept for readers. Held during writes
     /// to the disk.
     Publish,
     /// `catalog::mark`: the mark of the last commit.
@@ -55,8 +56,8 @@ pub(crate) enum Rank {
     View,
     /// `engine::write::admission`: the memory of a sealed memtable, for reuse.
     Spare,
-    /// `engine::memtable`: the content of one memtable. No thread holds two of them.
+    /// `engine::memtable`: the content of one memtable. No thread holds two such locks.
     Memtable,
-    /// `engine::memtable::under`: the SURT order of its pages.
+    /// `engine::memtable::under`: the SURT order of a memtable's pages.
     MemtableOrder,
 }

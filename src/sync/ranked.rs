@@ -24,7 +24,7 @@ impl<T> RankedMutex<T> {
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock of the same rank or of a later one.
+    /// With assertions, if this thread holds a lock of the same or a later rank.
     #[inline]
     #[track_caller]
     pub(crate) fn lock(&self) -> RankedGuard<'_, T> {
@@ -59,7 +59,7 @@ impl<T> RankedRwLock<T> {
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock of the same rank or of a later one.
+    /// With assertions, if this thread holds a lock of the same or a later rank.
     #[inline]
     #[track_caller]
     pub(crate) fn read(&self) -> RankedReadGuard<'_, T> {
@@ -71,7 +71,7 @@ impl<T> RankedRwLock<T> {
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock of the same rank or of a later one.
+    /// With assertions, if this thread holds a lock of the same or a later rank.
     #[inline]
     #[track_caller]
     pub(crate) fn write(&self) -> RankedWriteGuard<'_, T> {
@@ -85,11 +85,11 @@ impl<T> RankedRwLock<T> {
         Some(Guard { guard, _held: Held::any(self.rank) })
     }
 
-    /// Tries to lock for reading, for callers that will wait if it fails.
+    /// Tries to lock for reading, for callers that will wait if the attempt fails.
     ///
     /// # Panics
     ///
-    /// With assertions, if this thread holds a lock of the same rank or of a later one.
+    /// With assertions, if this thread holds a lock of the same or a later rank.
     #[inline]
     #[track_caller]
     pub(crate) fn try_read_in_order(&self) -> Option<RankedReadGuard<'_, T>> {
@@ -115,7 +115,7 @@ pub(crate) type RankedWriteGuard<'a, T> = Guard<RwLockWriteGuard<'a, T>>;
 /// A lock that is held.
 #[derive(Debug)]
 pub(crate) struct Guard<G> {
-    // Dropped first.
+    // Dropped before the rank.
     guard: G,
     _held: Held,
 }
@@ -143,8 +143,8 @@ impl<G: DerefMut> DerefMut for Guard<G> {
     }
 }
 
-/// Runs `run` as if this thread held no lock. A test uses it inside a call of its own disk to
-/// access another store.
+/// Runs `run` as if this thread held no lock. A test's own disk uses this function to access
+/// another store inside a disk call.
 #[cfg(feature = "internals")]
 pub fn apart<T>(run: impl FnOnce() -> T) -> T {
     let _held = Held::none();
@@ -169,7 +169,7 @@ mod checked {
         static HELD: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// A rank held by this thread, or the ranks set aside by `apart`.
+    /// A rank held by this thread, or the ranks that `apart` set aside.
     #[derive(Debug)]
     pub(super) struct Held {
         taken: u64,
