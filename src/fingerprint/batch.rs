@@ -14,10 +14,10 @@ const CLASSES: usize = 5;
 /// The length of two ideographs, kana or other characters of three bytes each.
 const PAIR: usize = 6;
 
-/// The class of words of that length.
+/// The class of words of [`PAIR`] bytes.
 const OF_PAIRS: u8 = 2;
 
-/// The class of each length.
+/// The class of each word length.
 const CLASS: [u8; WORD_BYTES_MAX + 1] = {
     let mut classes = [4; WORD_BYTES_MAX + 1];
     let mut len = 0;
@@ -36,7 +36,7 @@ const CLASS: [u8; WORD_BYTES_MAX + 1] = {
     classes
 };
 
-/// With fewer words, sorting them by length does not pay.
+/// The minimum number of words for sorting by length to pay.
 const WORDS_MIN: usize = 16;
 
 /// Groups words by length, and hashes words of similar length together.
@@ -71,12 +71,12 @@ impl Batch {
         }
     }
 
-    /// Groups the words by class without data-dependent branches, and returns the number in each
-    /// class.
+    /// Groups the words by class without data-dependent branches, and returns the number of words
+    /// in each class.
     #[expect(clippy::indexing_slicing, reason = "no word is longer; each class has room for all")]
     fn classify(&mut self, words: &[Span]) -> [usize; CLASSES] {
         for class in &mut self.classes {
-            // There is room for all in each.
+            // Each class has space for all words.
             class.resize(class.len().max(words.len()), 0);
         }
         let mut counts = [0; CLASSES];

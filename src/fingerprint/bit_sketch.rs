@@ -17,17 +17,17 @@ const BINS: usize = BitSketch::BITS as usize;
 ///
 /// Bits of two sketches differ with the probability (1 - *J*)/2, where *J* is the
 /// [resemblance](super::Shingles::resemblance) of the texts (P. Li, A. C. König, *b-Bit minwise
-/// hashing*, WWW 2010). The algorithm is that of [`Minwise`](super::Minwise), with 512 bins instead
-/// of 64:
+/// hashing*, WWW 2010). The algorithm is the one-pass hashing of [`Minwise`](super::Minwise), with
+/// 512 bins instead of 64:
 ///
 /// - The hash *h* of a run is the XXH3-64 of its feature by the recipe `words5-raw/2`, eight bytes
 ///   little-endian, with the seed `0x6d696e7769736531`.
-/// - The highest nine bits of *h* select one of 512 **bins**. The least *h* of each bin counts.
+/// - The highest nine bits of *h* select one of 512 **bins**. Each bin keeps its least *h*.
 /// - An **empty** bin *b* takes the least *h* of another bin. The candidates are the highest nine
-///   bits of the outputs of SplitMix64 with the seed 0, from number *b* · 2³² on; the first
-///   non-empty candidate counts.
+///   bits of the outputs of SplitMix64 with the seed 0, from number *b* · 2³² on. The bin uses the
+///   first candidate that is not empty.
 /// - **Bit** *b* of the sketch is bit *b* mod 64 of output number *h* of SplitMix64, where *h* is
-///   that of bin *b*. The sketch of a text without words is 0.
+///   the least hash of bin *b*. The sketch of a text without words is 0.
 ///
 /// ```
 /// use simkeep::fingerprint::BitSketcher;
@@ -67,11 +67,12 @@ impl BitSketch {
     }
 
     /// Estimates the resemblance of two texts: 1 - 2*d*/512, where *d* is the
-    /// [distance](BitSketch::distance) of their sketches. It is 1 for equal texts, and about 0 for
-    /// texts without a common run; then it may be negative. Texts without words are equal.
+    /// [distance](BitSketch::distance) of their sketches. The estimate is 1 for equal texts, and
+    /// about 0 for texts without a common run. An estimate near 0 may be negative. Texts without
+    /// words are equal.
     ///
-    /// The estimate has no bias. Its standard error is √(1 - *J*²)/√512: .027 at a resemblance of
-    /// 0.8.
+    /// The estimate has no bias. The standard error of the estimate is √(1 - *J*²)/√512: .027 at a
+    /// resemblance of 0.8.
     pub fn resemblance(&self, other: &BitSketch) -> f64 {
         Self::resemblance_at(self.distance(other))
     }
@@ -81,10 +82,12 @@ impl BitSketch {
         1.0 - 2.0 * f64::from(distance) / f64::from(Self::BITS)
     }
 
-    /// Returns the largest distance with at least this estimated resemblance, from 0 to 1.
+    /// Returns the largest distance whose estimated resemblance is at least `resemblance`, from 0
+    /// to 1.
     pub(crate) fn distance_at(resemblance: f64) -> u32 {
         let is_enough = |distance: &u32| Self::resemblance_at(*distance) >= resemblance;
-        // The last of them, from 1 on, is as many as there are.
+        // Distances start at 1, so the number of suitable distances is the largest suitable
+        // distance.
         (1..=Self::BITS / 2).take_while(is_enough).map(|_| 1).sum()
     }
 }

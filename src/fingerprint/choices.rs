@@ -14,7 +14,7 @@ pub(super) enum Unit {
 #[non_exhaustive]
 pub enum Family {
     /// The [simhash](super::Simhash) of the bag of features. Bits differ with the probability
-    /// angle/π, where the angle is that of the vectors of weights. Best at distinguishing small
+    /// angle/π, where the angle is between the vectors of weights. Best at distinguishing small
     /// changes.
     #[default]
     Simhash,
@@ -59,7 +59,7 @@ pub enum Rarity {
     None,
     /// ln(1 + N/df), of N documents: `idf`.
     Log,
-    /// 1/df: `inverse`. Only the rarest features count.
+    /// 1/df: `inverse`. Only the rarest features have an effect.
     Inverse,
 }
 
@@ -67,18 +67,18 @@ pub enum Rarity {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum Scaling {
-    /// All positions count the same.
+    /// All positions have the same weight.
     #[default]
     None,
-    /// ln(x + 2)/(x + 2): the beginning counts most; `front`.
+    /// ln(x + 2)/(x + 2): the beginning weighs most; `front`.
     Front,
-    /// cos(2πx/length) + 1: beginning and end count most; `ends`.
+    /// cos(2πx/length) + 1: the beginning and the end weigh most; `ends`.
     Ends,
     /// Any other function.
     By {
         /// The name in the recipe's name, after `by:`, in lower-case letters and digits; other
-        /// characters are dropped. Two functions with one name count as equal. Such a recipe's name
-        /// cannot be parsed, since it does not define the function.
+        /// characters are dropped. Two functions with one name count as equal. The name of a recipe
+        /// with such a function cannot be parsed, since the name does not define the function.
         name: &'static str,
         /// The weight of the `x`-th of `length` features, in units of 2⁻¹⁶.
         weight: fn(x: u64, length: u64) -> u64,
@@ -86,7 +86,7 @@ pub enum Scaling {
 }
 
 impl Scaling {
-    /// Returns its part of a recipe's name.
+    /// Returns the part of a recipe's name for this scaling.
     pub(super) fn part_of_name(&self) -> String {
         match self {
             Scaling::None => String::new(),

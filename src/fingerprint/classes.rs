@@ -85,11 +85,11 @@ pub(super) enum Kind {
     Ignored,
     /// A letter whose lower case has another length.
     Resized,
-    /// A mark that changes nothing unless it is next to another one; continues a word.
+    /// A mark that changes nothing unless another mark is next to it; continues a word.
     LoneMark,
-    /// A letter or digit that is such a mark.
+    /// A letter or digit that, as a mark, changes nothing unless another mark is next to it.
     LoneLetter,
-    /// A character that may change with the text before it, or change that text.
+    /// A character that may change with the text before it, or change the text before it.
     Joining,
 }
 
@@ -100,7 +100,7 @@ impl Kind {
         KINDS.of(code)
     }
 
-    /// Whether the character is not inert: the text before it may change.
+    /// Whether the character is not inert, so that the text before it may change.
     #[inline]
     pub(super) fn joins(self) -> bool {
         self >= Kind::LoneMark
@@ -147,7 +147,7 @@ impl Kinds {
         Kinds { short, all: &KINDS }
     }
 
-    /// Returns the kind, the code and the length of the character that begins here.
+    /// Returns the kind, the code and the length of the character at byte `at`.
     #[inline(always)]
     pub(super) fn at(self, bytes: &[u8], at: usize) -> (Kind, u32, usize) {
         let (code, size) = code_at(bytes, at);
@@ -196,7 +196,7 @@ fn unfolded() -> Pages<i32> {
         }
     };
     fill(MARKS, &|_| MARK);
-    // Letters that are marks as well may begin a word.
+    // Letters that are also marks may begin a word.
     fill(WORD, &|_| 0);
     fill(UNSPACED, &|code| if code == 0 { UNSPACED_LETTER } else { code });
     fill(IGNORED, &|_| IGNORABLE);
@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn frozen_tables_never_change() {
-        // XXH3 over the class of every character. Another Unicode version is another recipe.
+        // XXH3 over the class of every character. Another Unicode version needs another recipe
+        // version.
         let mut all = Vec::new();
         for c in '\0'..=char::MAX {
             all.extend(CODES.of(c as u32).to_le_bytes());

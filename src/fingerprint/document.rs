@@ -18,7 +18,7 @@ impl Marks {
     /// The text of a link.
     pub const ANCHOR: Marks = Marks(8);
 
-    /// Whether it contains all of these marks.
+    /// Whether this set contains all of `marks`.
     pub const fn contains(self, marks: Marks) -> bool {
         self.0 & marks.0 == marks.0
     }
@@ -38,8 +38,8 @@ impl BitOrAssign for Marks {
     }
 }
 
-/// A text with marked parts and with additional fields. The recipe decides which of these a
-/// fingerprint depends on.
+/// A text with marked parts and with additional fields. The recipe decides which marks and fields
+/// affect a fingerprint.
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Marks};
@@ -53,7 +53,7 @@ impl BitOrAssign for Marks {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Document {
     text: String,
-    /// The positions where marks change, ascending, with the marks from there on.
+    /// The positions where marks change, ascending, with the marks of the text after each position.
     marked: Vec<(usize, Marks)>,
     fields: Vec<(String, String)>,
     metadata: u64,
@@ -73,8 +73,8 @@ impl Document {
         self.text.push_str(text);
     }
 
-    /// Adds a field, such as an author or a section. For recipes with [fields](super::Fields) it is
-    /// a separate feature, the same in every document with this name and value.
+    /// Adds a field, such as an author or a section. For recipes with [fields](super::Fields), the
+    /// field is a separate feature. Equal fields of different documents are the same feature.
     pub fn field(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.fields.push((name.into(), value.into()));
     }
@@ -90,7 +90,7 @@ impl Document {
         &self.text
     }
 
-    /// Returns the text, and drops the rest.
+    /// Returns the text, and drops the marks and fields.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -126,7 +126,7 @@ impl Document {
         self.forget_empty_parts();
     }
 
-    /// Drops parts that consisted only of removed text.
+    /// Drops parts of which all text was removed.
     #[cfg(feature = "html")]
     fn forget_empty_parts(&mut self) {
         while self.marked.pop_if(|part| part.0 >= self.text.len()).is_some() {}

@@ -9,9 +9,9 @@ use crate::bug::Bug;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FingerprintError {
-    /// A recipe, a table or a text is invalid, or they do not match each other.
+    /// A recipe, a table or a text is invalid, or the recipe and the table do not match.
     Invalid(String),
-    /// A source of document frequencies failed: [`Frequencies`](super::Frequencies).
+    /// A source of document frequencies failed. See [`Frequencies`](super::Frequencies).
     Frequencies(Arc<dyn std::error::Error + Send + Sync>),
     /// An invariant of simkeep does not hold. Please report the bug.
     Bug(Bug),

@@ -25,7 +25,8 @@ pub struct Explained {
     pub fingerprint: u64,
     /// The number of distinct features in the text and, if the recipe uses them, the fields.
     pub features: usize,
-    /// The number of features that vote; for a minwise recipe, the number that determine a bit.
+    /// The number of features that vote; for a minwise recipe, the number of features that
+    /// determine a bit.
     pub voting: usize,
     /// The heaviest features, the heaviest first; for a [minwise](super::Family::Minwise) recipe,
     /// the features that determine most bits.
@@ -33,7 +34,7 @@ pub struct Explained {
     /// For each of the 64 bits, the lowest first, the margin of its vote as a share of the weight
     /// of all features: between -1 and 1, positive for a bit that is 1. The nearer to 0, the
     /// smaller a change of the document flips the bit. 0 for reserved bits. For a minwise recipe
-    /// all bits have the same margin: each depends on one of the distinct features.
+    /// all bits have the same margin: each bit depends on one of the distinct features.
     pub balance: [f64; 64],
 }
 
@@ -41,43 +42,43 @@ pub struct Explained {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Feature {
-    /// Its words or characters in lower case; the unchanged value of a field.
+    /// The words or characters of the feature in lower case; the unchanged value of a field.
     pub text: String,
-    /// Whether it has fewer words or characters than the recipe's features. Such a text has a
-    /// single feature, which only documents with exactly this text share.
+    /// Whether the feature has fewer words or characters than the recipe's n-grams. A text that
+    /// short has a single feature. Only documents with exactly the same text share the feature.
     pub short: bool,
     /// The name of the field, if the feature is a field.
     pub field: Option<String>,
-    /// Its hash.
+    /// The hash of the feature.
     pub hash: u64,
     /// The number of occurrences; for a field, the number of equal fields.
     pub count: u64,
     /// The number of documents with this feature, if the recipe uses document frequencies.
     pub frequency: Option<u64>,
-    /// Its share of the weight of all features, from 0 to 1; for a minwise recipe, its share of the
-    /// bits.
+    /// The feature's share of the weight of all features, from 0 to 1; for a minwise recipe, its
+    /// share of the bits.
     pub share: f64,
 }
 
-/// A feature that votes, with its first position: among the occurrences of features in the text, or
-/// after them among the fields.
+/// A feature that votes, with its first position. Positions count the occurrences of features in
+/// the text, then the fields.
 struct Voter {
     hash: u64,
-    /// The weight of all its occurrences together.
+    /// The total weight of all occurrences of the feature.
     weight: u128,
     first: usize,
     count: u64,
 }
 
 impl Fingerprinter<'_> {
-    /// Fingerprints a document, and explains the result. It returns the heaviest features, at most
-    /// `limit` (ties by position), and how near each bit is to flipping.
+    /// Fingerprints a document, and explains the result. The result has the heaviest features, at
+    /// most `limit` (ties by position), and how near each bit is to flipping.
     ///
     /// Reads the text three times, and takes some 50 bytes of memory for each distinct feature.
     ///
     /// # Errors
     ///
-    /// The errors of the document frequencies.
+    /// Returns the errors of the document frequencies.
     pub fn explain(&mut self, document: &Document, limit: usize) -> Result<Explained> {
         let (places, occurrences) = places(&self.recipe, document.text());
         self.push(document.text());
@@ -87,7 +88,7 @@ impl Fingerprinter<'_> {
             Making::Minwise(least) => Weighed::by_bits(&least.minwise, self.recipe.mask(), &places),
         };
         let share = |weight: f64| if total == 0 { 0.0 } else { weight / total as f64 };
-        // Reserved bits are metadata, whatever the vote.
+        // Reserved bits are metadata, for any vote.
         let reserved = balance.iter_mut().rev().take(self.recipe.reserved as usize);
         reserved.for_each(|balance| *balance = 0.0);
         let fingerprint = self.empty(document);
@@ -102,7 +103,7 @@ impl Fingerprinter<'_> {
             Fields::None => &[][..],
             Fields::Share(_) | Fields::Flip => document.fields(),
         };
-        // Equal ones vote each, and are one feature.
+        // Each of several equal fields votes, but all of them are one feature.
         let mut equal: HashMap<u64, (usize, u64)> = HashMap::new();
         for (first, (name, value)) in (occurrences..).zip(fields) {
             equal.entry(hash_of_field(self.recipe.hash, name, value)).or_insert((first, 0)).1 += 1;
@@ -166,7 +167,7 @@ fn places(recipe: &Recipe, text: &str) -> (Places, usize) {
 
 /// The weights of a text's features and the margins of bits.
 struct Weighed {
-    /// The weights of the features that count.
+    /// The weights of the features that vote.
     weights: HashMap<u64, u128>,
     /// The total weight, fields included.
     total: u128,
@@ -209,7 +210,7 @@ impl Weighed {
 /// Recovers the text of features.
 struct Texts<'r> {
     recipe: &'r Recipe,
-    /// The last words or characters, and their number so far.
+    /// The last words or characters, and the number of words or characters read so far.
     window: VecDeque<String>,
     count: usize,
     /// The recovered texts by the number of the occurrence.
@@ -367,7 +368,7 @@ mod tests {
             assert!(explained.voting > 0 && explained.voting <= explained.features);
             assert!(explained.voting > 3 || (given - 1.0).abs() < 1e-9, "{recipe}: {given}");
         }
-        // All of the table's documents have it.
+        // All documents of the table contain the feature.
         let left = explain("words1-minwise-leave0.9/2", "The cat");
         assert_eq!((left.features, left.voting, &*left.heaviest[0].text), (2, 1, "cat"));
         assert_eq!((left.heaviest[0].share, left.heaviest[0].frequency), (1.0, Some(1)));

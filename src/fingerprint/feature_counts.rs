@@ -11,7 +11,7 @@ pub(super) struct Tallied {
 }
 
 impl Tallied {
-    /// Returns its count as stored in a slot.
+    /// Returns the count as stored in a slot.
     #[expect(clippy::cast_possible_truncation, reason = "it came from as many bits")]
     fn bits_of_count(self) -> u32 {
         self.count as u32
@@ -38,12 +38,12 @@ pub(super) struct FeatureCounts {
 /// The number of slots in a line.
 const SLOTS: usize = 4;
 
-/// A cache line. Its slots are filled in order, then those of the next line.
+/// A cache line. The slots of a line are filled in order, before the slots of the next line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Line {
     hashes: [u64; SLOTS],
-    /// 0 for a free slot. It saturates, which takes 8 GB of text.
+    /// The count of each slot; 0 for a free slot. A count saturates, which takes 8 GB of text.
     counts: [u32; SLOTS],
 }
 
@@ -51,7 +51,7 @@ struct Line {
 const LINES_MIN: usize = 1 << 8;
 
 impl Line {
-    /// Returns the slot of a hash, or the first free one. Checks all slots without a branch,
+    /// Returns the slot of a hash, or the first free slot. Checks all slots without a branch,
     /// because the position cannot be predicted.
     #[inline]
     fn slot(&self, hash: u64) -> Option<usize> {
@@ -165,7 +165,7 @@ impl FeatureCounts {
         self.len
     }
 
-    /// Removes features with greater hashes. Keeps the memory.
+    /// Removes features with hashes greater than `last`. Keeps the memory.
     pub(super) fn forget_above(&mut self, last: u64) {
         let kept: Vec<Tallied> = self.features().filter(|feature| feature.hash <= last).collect();
         self.reset();
@@ -183,13 +183,14 @@ impl FeatureCounts {
         })
     }
 
-    /// Returns their position weights in the same order; 0 if positions do not matter.
+    /// Returns the position weights of the features, in the order of [`features`](Self::features);
+    /// 0 if positions do not matter.
     #[expect(clippy::indexing_slicing, reason = "there is a place for each slot, or for none")]
     pub(super) fn places(&self) -> impl Iterator<Item = u64> + '_ {
         self.taken().map(|slot| if self.places.is_empty() { 0 } else { self.places[slot] })
     }
 
-    /// Removes all features, and frees memory beyond that of `features_kept` features.
+    /// Removes all features, and frees memory beyond the need of `features_kept` features.
     pub(super) fn clear(&mut self, features_kept: usize) {
         let kept = (4 * features_kept / SLOTS).next_power_of_two().max(LINES_MIN);
         if self.lines.len() > kept {
@@ -267,7 +268,7 @@ mod tests {
                 prop_assert_eq!(tallied(&tally), naive(&document));
                 tally.clear(kept);
             }
-            // Without places.
+            // Counts without position weights.
             tally.add_all(&[1, 2, 1]);
             prop_assert_eq!(tallied(&tally), vec![(1, 2, 0), (2, 1, 0)]);
         }

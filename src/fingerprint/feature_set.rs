@@ -21,7 +21,7 @@ pub struct FeatureSet {
 }
 
 impl FeatureSet {
-    /// Creates a set for the features of this recipe, whatever their weights.
+    /// Creates a set for the features of this recipe, regardless of their weights.
     pub fn new(recipe: &Recipe) -> FeatureSet {
         FeatureSet { grams: Grams::new(recipe, Kernel::fastest()), hashes: Vec::new() }
     }
@@ -31,7 +31,7 @@ impl FeatureSet {
     pub fn of_text(&mut self, text: &str) -> &[u64] {
         let FeatureSet { grams, hashes } = self;
         hashes.clear();
-        // Gives back the memory that one large text took.
+        // Frees the memory that one large text needed.
         hashes.shrink_to(FEATURES_KEPT);
         grams.push(text, |some, _| hashes.extend_from_slice(some));
         grams.finish(|some, _| hashes.extend_from_slice(some));

@@ -12,14 +12,14 @@ use super::recipe::Recipe;
 use super::voting::Voting;
 use crate::fingerprint::error::{FingerprintError, Result};
 
-/// Fingerprints documents by one recipe, and keeps its memory between documents.
+/// Fingerprints documents by one recipe, and reuses its memory between documents.
 ///
 /// A text takes at most some 50 MB of memory besides itself, or 100 MB for recipes with document
-/// frequencies: if it has very many features, it is read several times. There is no such limit for
-/// a text in pieces, and for recipes in which the position of a feature or its rank by weight
-/// matters. These take some 80 bytes for each distinct feature, and 16 more for each occurrence if
+/// frequencies. A text with very many features is read several times. Memory is unlimited for a
+/// text in pieces, and for recipes in which the position of a feature or its rank by weight
+/// matters: some 80 bytes for each distinct feature, and 16 bytes more for each occurrence if
 /// positions matter. A recipe that need not count features (`raw` without other options, and every
-/// minwise recipe) takes none.
+/// minwise recipe) needs none of this memory.
 ///
 /// ```
 /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -36,9 +36,9 @@ pub struct Fingerprinter<'t> {
     pub(super) recipe: Recipe,
     pub(super) frequencies: Option<&'t dyn Frequencies>,
     grams: Grams,
-    /// Whether a text in pieces has begun.
+    /// Whether a piece of a text was added.
     begun: bool,
-    /// Whether any feature of the last text counted.
+    /// Whether any feature of the last text affected the fingerprint.
     pub(super) has_features: bool,
     pub(super) making: Making,
 }
@@ -61,7 +61,8 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`] if the recipe needs document frequencies, or is invalid.
+    /// Returns [`FingerprintError::Invalid`] if the recipe needs document frequencies, or is
+    /// invalid.
     pub fn new(recipe: &Recipe) -> Result<Fingerprinter<'t>> {
         check(recipe)?;
         if recipe.needs_frequencies() {
@@ -72,13 +73,13 @@ impl<'t> Fingerprinter<'t> {
     }
 
     /// Creates a fingerprinter that weighs features by these document frequencies, if the recipe
-    /// uses any.
+    /// uses document frequencies.
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`] if the recipe is invalid, or if it uses frequencies and they
-    /// are of other [features](Recipe::features) or of no documents: then all features would have
-    /// the same weight, or none.
+    /// Returns [`FingerprintError::Invalid`] if the recipe is invalid. If the recipe uses
+    /// frequencies, returns it also for frequencies of other [features](Recipe::features), and for
+    /// frequencies of no documents: all features would have the same weight, or none.
     pub fn with_frequencies(
         recipe: &Recipe,
         frequencies: &'t dyn Frequencies,
@@ -130,7 +131,7 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// The errors of the document frequencies.
+    /// Returns the errors of the document frequencies.
     pub fn of_text(&mut self, text: &str) -> Result<u64> {
         self.of_whole(text, &Document::default())
     }
@@ -139,7 +140,7 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// The errors of the document frequencies.
+    /// Returns the errors of the document frequencies.
     pub fn of(&mut self, document: &Document) -> Result<u64> {
         self.of_whole(document.text(), document)
     }
@@ -175,7 +176,7 @@ impl<'t> Fingerprinter<'t> {
     ///
     /// # Errors
     ///
-    /// The errors of the document frequencies.
+    /// Returns the errors of the document frequencies.
     pub fn finish(&mut self) -> Result<u64> {
         self.finish_as(&Document::default())
     }
@@ -187,8 +188,8 @@ impl<'t> Fingerprinter<'t> {
         taken.map(|_| fingerprint)
     }
 
-    /// Processes the remaining features, and returns the weight of each field; 0 if fields do not
-    /// count.
+    /// Processes the remaining features, and returns the weight of each field; 0 if the recipe
+    /// ignores fields.
     pub(super) fn take_all(&mut self, document: &Document) -> Result<u64> {
         let Fingerprinter { frequencies, grams, making, .. } = self;
         match making {

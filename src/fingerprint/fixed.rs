@@ -60,7 +60,7 @@ const LOG2: [u64; STEPS + 1] = {
     let mut table = [0; STEPS + 1];
     let mut i = 0;
     while i <= STEPS {
-        // Squaring doubles a logarithm: its whole part is the next digit.
+        // Squaring doubles a logarithm. The whole part of the doubled logarithm is the next digit.
         let mut x: u128 = (1 << 62) + ((i as u128) << 54);
         let mut log = 0;
         if i == STEPS {
@@ -114,7 +114,7 @@ const COS: [u64; STEPS + 1] = {
 /// Returns the natural logarithm of a number of at least 1, in units of 2⁻³².
 fn ln_finely(x: u64) -> u64 {
     let whole = x.ilog2();
-    // The bits after the leading one, in units of 2⁻³².
+    // The bits after the leading 1 bit, in units of 2⁻³².
     let rest = x.unbounded_shl(64 - whole) >> 32;
     let log2 = (u64::from(whole) << 32) + between(&LOG2, rest);
     #[expect(clippy::cast_possible_truncation, reason = "less than 45 in units of 2⁻³²")]
@@ -134,7 +134,7 @@ fn between(table: &[u64; STEPS + 1], place: u64) -> u64 {
     let at = (place >> STEP_BITS) as usize;
     let rest = place & ((1 << STEP_BITS) - 1);
     let from = table[at];
-    // After the last entry there is nothing to interpolate to.
+    // The last entry has no next entry to interpolate to.
     let to = table.get(at + 1).copied().unwrap_or(from);
     if to >= from {
         from + (((to - from) * rest) >> STEP_BITS)

@@ -2,9 +2,9 @@
 
 use crate::fingerprint::error::{FingerprintError, Result};
 
-/// Document frequencies. Recipes with a [rarity](super::Rarity) weigh features by them, and others
-/// [leave features out](super::Recipe::leave_out). They must not change as long as fingerprints
-/// made with them are in use.
+/// Document frequencies. Recipes with a [rarity](super::Rarity) weigh features by them, and some
+/// recipes [leave features out](super::Recipe::leave_out). The frequencies must not change while
+/// fingerprints computed with them are in use.
 pub trait Frequencies: Send + Sync {
     /// Returns the kind of features: the [`Recipe::features`](super::Recipe::features) of the
     /// recipes that can use these frequencies.
@@ -13,16 +13,16 @@ pub trait Frequencies: Send + Sync {
     /// Returns the number of counted documents: *N*.
     fn documents(&self) -> u64;
 
-    /// Appends to `out`, for each hash of a feature, the number of documents with it; 0 if it is
-    /// unknown.
+    /// Appends to `out`, for each hash of a feature, the number of documents with the feature; 0
+    /// for an unknown feature.
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Frequencies`] if the source of the frequencies fails.
+    /// Returns [`FingerprintError::Frequencies`] if the source of the frequencies fails.
     fn frequencies(&self, hashes: &[u64], out: &mut Vec<u64>) -> Result<()>;
 }
 
-/// Writes to `out`, for each hash of a feature, the number of documents with it.
+/// Writes to `out`, for each hash of a feature, the number of documents with the feature.
 pub(super) fn look_up(table: &dyn Frequencies, hashes: &[u64], out: &mut Vec<u64>) -> Result<()> {
     out.clear();
     table.frequencies(hashes, out)?;

@@ -21,12 +21,12 @@ impl Hash {
     }
 }
 
-/// Whether no word is left out.
+/// Whether the recipe leaves out no words.
 fn takes_all(recipe: &Recipe) -> bool {
     !recipe.without_numbers && !recipe.without_stop_words
 }
 
-/// Whether a word in lower case is not left out.
+/// Whether the recipe keeps a word, which is in lower case.
 #[inline]
 pub(super) fn takes(recipe: &Recipe, word: &[u8]) -> bool {
     !(recipe.without_numbers && (has_numeral(word) || is_date_word(word)))
@@ -36,10 +36,11 @@ pub(super) fn takes(recipe: &Recipe, word: &[u8]) -> bool {
 /// Extracts the features of a text in pieces.
 ///
 /// - The hash of an n-gram of words is the hash of the concatenated word hashes, little-endian; for
-///   n = 1 it is the word's hash. A text of fewer words than n has all of them as its only feature.
-/// - The hash of an n-gram of characters is that of its UTF-8. It is cut from the words in lower
-///   case with one space between two. A text of fewer characters has all of them as its only
-///   feature.
+///   n = 1 the hash of the n-gram is the word's hash. A text of fewer words than n has a single
+///   feature: all its words.
+/// - The hash of an n-gram of characters is the hash of its UTF-8. The characters are the words in
+///   lower case with one space between two words. A text of fewer than n characters has a single
+///   feature: all its characters.
 ///
 /// If a recipe leaves words out, the words around them become neighbours.
 #[derive(Clone, Debug)]
@@ -54,14 +55,14 @@ struct Window {
     recipe: Recipe,
     placed: bool,
     batch: Batch,
-    /// The words of this piece that are not left out.
+    /// The words of this piece that the recipe keeps.
     kept: Vec<Span>,
-    /// The hashes of the last words, fewer than make a feature, and of the new ones.
+    /// The hashes of the last words, fewer than a feature has, and of the new words.
     hashes: Vec<u64>,
-    /// The last characters, fewer than make a feature, and the new ones.
+    /// The last characters, fewer than a feature has, and the new characters.
     chars: String,
-    /// The start of each of these words, or the word of each of these characters, if positions
-    /// matter.
+    /// The start of each word of `hashes`, or the start of the word of each character of `chars`,
+    /// if positions matter.
     starts: Vec<usize>,
     /// The number of words or characters so far.
     count: u64,
@@ -90,8 +91,8 @@ impl Grams {
     }
 
     /// Takes the next piece, and passes on the hashes of the features that end in it, in batches.
-    /// If positions matter to the recipe, it also passes the offsets in the whole text of the words
-    /// that end them.
+    /// If positions matter to the recipe, also passes the offset in the whole text of the last word
+    /// of each feature.
     pub(super) fn push(&mut self, text: &str, give: impl FnMut(&[u64], &[usize])) {
         let Grams { words, window } = self;
         words.push(text, Giving { window, give });
@@ -175,7 +176,7 @@ impl Window {
         }
     }
 
-    /// Passes on complete features, and keeps the start of the following ones.
+    /// Passes on complete features, and keeps the start of the next features.
     fn give(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
         let Window { recipe, hashes, chars, starts, features, places, .. } = self;
         let gram = recipe.gram as usize;
@@ -191,7 +192,7 @@ impl Window {
                 chars.drain(..passed);
             }
         }
-        // The place of a feature is that of its last word.
+        // The place of a feature is the place of its last word.
         places.clear();
         places.extend(starts.iter().skip(gram - 1));
         starts.drain(..starts.len().saturating_sub(gram - 1));
@@ -208,7 +209,7 @@ impl Window {
         }
     }
 
-    /// Passes on a text that is shorter than a feature.
+    /// Passes on the only feature of a text that is shorter than a full feature.
     fn finish(&mut self, give: &mut impl FnMut(&[u64], &[usize])) {
         let Recipe { unit, gram, hash, .. } = self.recipe;
         if self.count > 0 && self.count < u64::from(gram) {
@@ -276,7 +277,7 @@ mod tests {
     use super::*;
 
     fn grams(recipe: &Recipe, text: &str) -> Vec<(u64, usize)> {
-        // So that places are given.
+        // Makes the recipe record places.
         let mut grams = Grams::new(&recipe.boost(Ratio::ZERO), Kernel::fastest());
         let mut found = Vec::new();
         for _ in 0..2 {
@@ -351,7 +352,8 @@ mod tests {
         let chosen = grams(&Recipe::words(1).modulo(4), &text);
         assert!((60..140).contains(&chosen.len()));
         assert!(chosen.iter().all(|feature| all.contains(feature)));
-        // Wherever they stand, and none of their bits is always the same.
+        // Words with these hashes are found at any position, and none of their bits is always the
+        // same.
         let one = grams(&Recipe::words(1).modulo(4), "other words, and w7");
         assert_eq!(one.contains(&(of_words(&["w7"]), 16)), chosen.contains(&all[7]));
         let (some, every) = chosen.iter().fold((0, u64::MAX), |(o, a), f| (o | f.0, a & f.0));

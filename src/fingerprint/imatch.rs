@@ -7,20 +7,20 @@ use super::lexicon::Lexicon;
 use super::recipe::Recipe;
 use crate::fingerprint::error::Result;
 
-/// I-Match: the digest of the set of words of a text that are in a [`Lexicon`] (A. Chowdhury, O.
+/// I-Match digests: hashes of the set of a text's words that are in a [`Lexicon`] (A. Chowdhury, O.
 /// Frieder, D. Grossman, M. C. McCabe, *Collection statistics for fast duplicate document
 /// detection*, 2002). Texts with equal digests are near-duplicates.
 ///
-/// A single word of the lexicon more or less changes the digest. Therefore `N` may exceed 1: each
-/// further digest uses a lexicon without a third of the words. Texts are near-duplicates if one of
-/// the digests [agrees](Self::agrees) (A. Kołcz, A. Chowdhury, J. Alspector, *Improved robustness
-/// of signature-based near-replica detection via lexicon randomization*, 2004).
+/// Adding or removing a single word of the lexicon changes the digest. Therefore `N` may exceed 1:
+/// each further digest uses a lexicon without a third of the words. Texts are near-duplicates if
+/// one of the digests [agrees](Self::agrees) (A. Kołcz, A. Chowdhury, J. Alspector, *Improved
+/// robustness of signature-based near-replica detection via lexicon randomization*, 2004).
 ///
 /// Words are represented by their hashes, 64 bits each, as in all recipes. A digest is the XXH3-128
-/// of the distinct hashes in ascending order, little-endian, so neither order nor repetition
-/// matters. Digest number 0 uses the whole lexicon. Digest number *n* leaves out each word whose
-/// hash, as eight bytes little-endian, has an XXH3-64 with the seed *n* that is a multiple of
-/// three. A digest takes 16 bytes.
+/// of the distinct hashes in ascending order, little-endian, so the order and the repetition of
+/// words have no effect. Digest number 0 uses the whole lexicon. Digest number *n* leaves out each
+/// word whose hash, as eight bytes little-endian, has an XXH3-64 with the seed *n* that is a
+/// multiple of three. A digest takes 16 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Counted, IMatch, Lexicon, Recipe, Ratio};
@@ -44,16 +44,16 @@ impl<const N: usize> IMatch<N> {
     ///
     /// # Errors
     ///
-    /// The errors of the lexicon's table.
+    /// Returns the errors of the lexicon's table.
     pub fn of(text: &str, lexicon: &Lexicon<'_>) -> Result<IMatch<N>> {
         let mut set = FeatureSet::new(&Recipe::words(1));
-        // Ascending, each once, whatever their order in the text.
+        // The words are ascending and distinct, regardless of their order in the text.
         let words = lexicon.of_words(set.of_text(text))?;
         Ok(IMatch { digests: std::array::from_fn(|n| digest(&words, n as u64)) })
     }
 
-    /// Whether one of the digests is the same. A text without words in the lexicon agrees with no
-    /// text, not even with itself.
+    /// Whether at least one digest is equal in both. A text without words in the lexicon agrees
+    /// with no text, not even with itself.
     pub fn agrees(&self, other: &IMatch<N>) -> bool {
         self.digests.iter().zip(&other.digests).any(|(a, b)| a.is_some() && a == b)
     }
@@ -63,8 +63,8 @@ impl<const N: usize> IMatch<N> {
         IMatch { digests }
     }
 
-    /// Returns the digests, the first by the whole lexicon. A digest is `None` if it has no words,
-    /// and then is not comparable.
+    /// Returns the digests, the first by the whole lexicon. The digest of no words is `None`, and
+    /// is not comparable.
     pub fn digests(&self) -> &[Option<u128>; N] {
         &self.digests
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::super::{Counted, Ratio};
     use super::*;
 
-    /// Counts 60 documents; `n` of them have the word `w` with number `n`.
+    /// Counts 60 documents; `n` of them contain the word with number `n`.
     fn counted() -> Counted {
         let mut counted = Counted::new(&Recipe::words(1));
         for document in 0..60 {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn only_the_set_of_lexicon_words_matters() {
         let counted = counted();
-        // Words of 7.7 to 39.8 of the 60 documents.
+        // Words in 7.7 to 39.8 of the 60 documents.
         let lexicon = Lexicon::new(&counted, Ratio::percent(10)..=Ratio::percent(50)).unwrap();
         let of = |text: &str| *IMatch::<4>::of(text, &lexicon).unwrap().digests();
         let some = of(&text(10..30));

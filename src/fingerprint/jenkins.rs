@@ -1,7 +1,7 @@
 //! Bob Jenkins' 64-bit hash of 1997 (`lookup8`), for the historic recipes.
 //!
 //! B. Jenkins, *Hash functions*, Dr. Dobb's Journal, September 1997, in its version for 64-bit
-//! words. It is as uniform as XXH3 for this purpose, and slower.
+//! words. The hash is as uniform as XXH3 for features, and slower.
 
 /// The initial value for an empty key.
 const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c13;
@@ -71,7 +71,8 @@ mod tests {
             let expected = f64::from(KEYS) / 256.0;
             let chi2: f64 =
                 bins.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
-            // Within five standard deviations of 255 degrees of freedom.
+            // Within five standard deviations of a chi-squared distribution with 255 degrees of
+            // freedom.
             assert!((chi2 - 255.0).abs() < 5.0 * (2.0f64 * 255.0).sqrt(), "{chi2}");
         }
     }

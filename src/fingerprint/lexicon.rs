@@ -34,8 +34,8 @@ pub struct Lexicon<'t> {
     most: Ratio,
 }
 
-/// The tolerance, in units of 2⁻¹⁶, when comparing a difference of two logarithms with a share of
-/// one: each of the three is rounded.
+/// The tolerance, in units of 2⁻¹⁶, when comparing a difference of two logarithms with a share of a
+/// logarithm: each of the three logarithms is rounded.
 const ROUNDED: u64 = 3;
 
 impl<'t> Lexicon<'t> {
@@ -43,8 +43,9 @@ impl<'t> Lexicon<'t> {
     ///
     /// # Errors
     ///
-    /// [`FingerprintError::Invalid`] if the table is of other features than single words
-    /// (`words1`), or of fewer than two documents; or if the range is empty or exceeds 1.
+    /// Returns [`FingerprintError::Invalid`] if the features of the table are not single words
+    /// (`words1`), or of fewer than two documents. Also returns it if the range is empty or
+    /// exceeds 1.
     pub fn new(table: &'t dyn Frequencies, rarity: RangeInclusive<Ratio>) -> Result<Lexicon<'t>> {
         let (words, of, documents) =
             (Recipe::words(1).features(), table.features(), table.documents());
@@ -63,13 +64,13 @@ impl<'t> Lexicon<'t> {
         Ok(Lexicon { table, least, most })
     }
 
-    /// Returns those of some words that are in the lexicon, in the same order. Words are
-    /// represented by their hashes, as [`FeatureSet::of_text`](super::FeatureSet::of_text) returns
-    /// them for `words1`. Costs a table look-up for each.
+    /// Returns the words that are in the lexicon, in the same order. Words are represented by their
+    /// hashes, as [`FeatureSet::of_text`](super::FeatureSet::of_text) returns them for `words1`.
+    /// Costs a table look-up for each word.
     ///
     /// # Errors
     ///
-    /// The errors of the table.
+    /// Returns the errors of the table.
     pub fn of_words(&self, words: &[u64]) -> Result<Vec<u64>> {
         let mut frequencies = Vec::new();
         look_up(self.table, words, &mut frequencies)?;
@@ -99,7 +100,7 @@ mod tests {
     use super::super::Counted;
     use super::*;
 
-    /// Counts 100 documents; `n` of them have the word `n`.
+    /// Counts 100 documents; `n` of them contain the word `n`.
     fn counted() -> Counted {
         let mut counted = Counted::new(&Recipe::words(1));
         for document in 0..100 {

@@ -8,7 +8,7 @@ use super::choices::{Family, Unit};
 use super::presets::Preset;
 use super::recipe::Recipe;
 
-/// How much of a text changed, estimated from fingerprints.
+/// The amount of change of a text, estimated from fingerprints.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Band {
     /// The fingerprint shows no change. A small change often leaves all bits unchanged; use a
@@ -23,7 +23,7 @@ pub enum Band {
 }
 
 impl Band {
-    /// Returns its name: `none`, `minor`, `moderate` or `major`.
+    /// Returns the name of the band: `none`, `minor`, `moderate` or `major`.
     pub const fn name(self) -> &'static str {
         match self {
             Band::None => "none",
@@ -92,29 +92,30 @@ impl Bands {
 }
 
 /// The meaning of a distance between the fingerprints of two versions of a page: the approximate
-/// share of words that changed. From [`Recipe::meaning`], or from [`Meaning::ready_made`].
+/// share of words that changed. [`Recipe::meaning`] and [`Meaning::ready_made`] return a meaning.
 ///
 /// The share of changed words is the share of both versions' words outside of the longest common
-/// subsequence, inserted and deleted words alike. It follows from a distance in these steps:
+/// subsequence, inserted and deleted words alike. A distance determines this share in these steps:
 ///
 /// - *d* of *b* compared bits differ, each with the probability *p*. By F. J. Anscombe, *The
 ///   transformation of Poisson, binomial and negative-binomial data*, Biometrika 1948,
 ///   asin √((*d* + 3/8) / (*b* + 3/4)) is normal about asin √*p*, with the standard error
 ///   1 / (2 √(*b* + 1/2)).
 /// - Of a simhash, *p* is the angle of the two vectors of weights over π (Charikar 2002). If all
-///   features weigh the same and the versions have a share *s* of theirs in common, its cosine is
-///   *s*. So *s* = cos(π*p*).
-/// - Of a minwise hash, *p* = (1 - *J*)/2, where *J* is the resemblance (Li & König 2010). That is
-///   *s*/(2 - *s*), so *s* = (1 - 2*p*)/(1 - *p*).
-/// - From *p* = 1/2 on, nothing is known to be in common, and *s* = 0.
-/// - An n-gram stays if all its words do. If words change one by one, each stays with the probability
-///   *s*^(1/*n*); if long passages change, with nearly *s*. So the share of words that changed is
-///   1 - *s*^*c*, where *c* is between 1/*n* and 1, or more where n-grams that occur often weigh less
-///   than they occur. For small distances of simhashes that is *c*(1 - cos(π*p*)). *c* was measured
-///   for each [preset](Recipe::PRESETS), as were the bands.
+///   features weigh the same and the versions have a share *s* of their features in common, the
+///   cosine of the angle is *s*. So *s* = cos(π*p*).
+/// - Of a minwise hash, *p* = (1 - *J*)/2, where *J* is the resemblance (Li & König 2010). *J*
+///   equals *s*/(2 - *s*), so *s* = (1 - 2*p*)/(1 - *p*).
+/// - From *p* = 1/2 on, no feature is known to be in common, and *s* = 0.
+/// - An n-gram stays if all its words stay. If words change one by one, each word stays with the
+///   probability *s*^(1/*n*). If long passages change, each word stays with nearly the probability
+///   *s*. So the share of words that changed is 1 - *s*^*c*, where *c* is between 1/*n* and 1, or
+///   more where n-grams that occur often weigh less than they occur. For small distances of
+///   simhashes the share is *c*(1 - cos(π*p*)). *c* and the bands were measured for each
+///   [preset](Recipe::PRESETS).
 ///
-/// In texts of fewer than 100 words a distance means little, since one word is a percent of them.
-/// Then only the fact of a change is reported, if the text is available.
+/// In texts of fewer than 100 words a distance means little, since one word is more than a percent
+/// of the text. For such a text, if it is available, only the fact of a change is reported.
 ///
 /// ```
 /// use simkeep::fingerprint::{Band, Recipe};
@@ -134,18 +135,18 @@ pub struct Meaning {
     changed: [u32; 2],
 }
 
-/// The parts of a share.
+/// The number of parts in a whole: shares are in parts per million.
 const PARTS: f64 = 1e6;
 
 /// Nine tenths of a normal distribution lie below this many standard errors.
 const NINE_TENTHS: f64 = 1.2816;
 
 impl Meaning {
-    /// In texts of fewer words a distance means little.
+    /// The number of words below which a distance means little.
     pub const WORDS_MIN: usize = 100;
 
     /// Returns the meaning of a distance if the origin of the fingerprints is unknown: the bands
-    /// are [`Bands::EXTERNAL`], and the share of words is that of a simhash with *c* = 0.7.
+    /// are [`Bands::EXTERNAL`], and the share of words is computed as for a simhash with *c* = 0.7.
     ///
     /// ```
     /// use simkeep::fingerprint::{Band, Meaning};
@@ -168,8 +169,8 @@ impl Meaning {
         Meaning { band: bands.band(self.distance), ..self }
     }
 
-    /// Returns the likely share of changed words: for this distance, four in five pairs of versions
-    /// are in this range, one in ten below it, and one in ten above.
+    /// Returns the likely share of changed words. For this distance, four in five pairs of versions
+    /// are in the range, one in ten is below it, and one in ten is above it.
     #[expect(clippy::cast_possible_truncation, reason = "a share to six digits")]
     pub fn changed(&self) -> Range<f32> {
         let [from, to] = self.changed.map(|parts| (f64::from(parts) / PARTS) as f32);
@@ -177,7 +178,7 @@ impl Meaning {
     }
 }
 
-/// Writes the amount of change, for use after "changed by 4 bits: ".
+/// Writes the amount of change. Callers write "changed by 4 bits: " before it.
 impl fmt::Display for Meaning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let how = match self.band {
@@ -233,7 +234,7 @@ fn probabilities(distance: u32, bits: u32) -> [f64; 2] {
 
 impl Recipe {
     /// Returns the meaning of a distance between the fingerprints of two versions of a page. A
-    /// distance above the number of compared bits counts as that number. Costs some sines.
+    /// distance above the number of compared bits is treated as that number. Costs some sines.
     ///
     /// A recipe that is not a [preset](Self::PRESETS), apart from its seed, reserved bits and
     /// left-out features, uses the preset of its family with the nearest *n* (a word counts as five
@@ -331,9 +332,10 @@ mod tests {
 
     #[test]
     fn range_of_changes_follows_from_chance_distances() {
-        // By exact sums of the binomial distribution: a distance that is at most as large has a chance
-        // of one tenth at the upper bound, one that is at least as large at the lower bound. The bounds
-        // are between those with and without the distance itself.
+        // By exact sums of the binomial distribution: a distance that is at most as large has a
+        // chance of one tenth at the upper bound, and a distance that is at least as large has a
+        // chance of one tenth at the lower bound. Each bound is between the bound that includes the
+        // distance itself and the bound that excludes it.
         let choose =
             |n: u32, k: u32| (0..k).fold(1.0, |c, i| c * f64::from(n - i) / f64::from(i + 1));
         let at_most = |d: u32, bits: u32, p: f64| -> f64 {

@@ -13,7 +13,7 @@ const LOOKED_UP: usize = 1024;
 /// Computes the minwise hashes of documents, one after another.
 #[derive(Clone, Debug)]
 pub(super) struct Minhashing {
-    /// The share of documents from which on a feature is left out.
+    /// The minimum share of documents for a feature to be left out.
     leave_out: Option<Ratio>,
     pub(super) minwise: Minwise,
     /// Queued features that would change the hash unless too many documents have them.
@@ -53,7 +53,7 @@ impl Minhashing {
 
     /// Processes the rest of a text.
     pub(super) fn complete(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
-        // A failed look-up fails again and returns its error.
+        // A look-up that failed before fails again here and returns its error.
         self.take_waiting(table)?;
         if self.has_failed {
             let what = "a table of document frequencies failed, and then did not: ask again";
@@ -62,10 +62,10 @@ impl Minhashing {
         Ok(())
     }
 
-    /// Looks up the queued features, and adds those that are not left out.
+    /// Looks up the queued features, and adds the features that the recipe does not leave out.
     fn take_waiting(&mut self, table: Option<&dyn Frequencies>) -> Result<()> {
         let Minhashing { leave_out, minwise, waiting, frequencies, .. } = self;
-        // Nothing waits where nothing is left out.
+        // Without a share, no feature is queued.
         let Some(share) = *leave_out else { return Ok(()) };
         let table = table.or_bug("a recipe that leaves features out has a table")?;
         look_up(table, waiting, frequencies)?;

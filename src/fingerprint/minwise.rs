@@ -4,46 +4,45 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::splitmix::splitmix;
 
-/// The seed of the hash that orders features. It differs from all other hashes of a feature.
+/// The seed of the hash that orders features. The ordering hash differs from all other hashes of a
+/// feature.
 pub(super) const SEED: u64 = 0x6d69_6e77_6973_6531;
 
 /// The number of bits of a fingerprint, each from one bin.
 const BINS: usize = 64;
 
-/// For each bin, the other bins in the order in which it searches a non-empty one. The order is
-/// that of hashes of (bin, attempt), without repeated bins. So it equals the order of unlimited
-/// attempts, but is finite.
+/// For each bin, the other bins in the order in which the bin searches them for a non-empty bin.
+/// The order follows the hashes of (bin, attempt), without repeated bins. So the order equals the
+/// order of unlimited attempts, but is finite.
 static OTHERS: [[u8; BINS - 1]; BINS] = others();
 
-/// The minwise fingerprint of a set of features: it estimates the resemblance of two sets. Bits of
-/// two fingerprints differ with the probability (1 - J)/2, where *J* is the resemblance, that is,
-/// the share of the features of both sets that are in each (their Jaccard index).
+/// The minwise fingerprint of a set of features, which estimates the resemblance of two sets. Bits
+/// of two fingerprints differ with the probability (1 - J)/2, where *J* is the resemblance, the
+/// share of the union of the sets that is in both sets (their Jaccard index).
 ///
-/// It is a *b*-bit minwise hash with *b* = 1 (P. Li, A. C. König, *b-Bit minwise hashing*, WWW
-/// 2010), computed in one pass (A. Shrivastava, P. Li, *Densifying one permutation hashing via
-/// rotation for fast near neighbor search*, ICML 2014):
+/// The fingerprint is a *b*-bit minwise hash with *b* = 1 (P. Li, A. C. König, *b-Bit minwise
+/// hashing*, WWW 2010), computed in one pass (A. Shrivastava, P. Li, *Densifying one permutation
+/// hashing via rotation for fast near neighbor search*, ICML 2014):
 ///
 /// - The hash *h* of a feature is the XXH3-64 of its eight bytes, little-endian, with the seed
 ///   `0x6d696e7769736531`.
-/// - The highest six bits of *h* select one of 64 **bins**. The least *h* of each bin counts.
+/// - The highest six bits of *h* select one of 64 **bins**. Each bin keeps its least *h*.
 /// - An **empty** bin takes the least *h* of another bin. The choice depends on the number of the
-///   bin alone, not on the set: each bin has its own order of other bins, and the first non-empty
-///   one counts (A. Shrivastava, *Optimal densification for fast and accurate minwise hashing*,
-///   ICML 2017). The order of bin *b* is that of the highest six bits of the outputs of SplitMix64,
-///   with the seed 0, from number *b* · 2³² on, counted from 0. So fingerprints of small sets
-///   differ as often as they should.
-/// - **Bit** *b* of the fingerprint is bit *b* of output number *h* of SplitMix64, where *h* is
-///   that of bin *b*. So bins with the same *h*, as in small sets, still have independent bits. An
-///   empty set has the fingerprint 0.
+///   bin alone, not on the set: each bin has its own order of other bins, and uses the first
+///   non-empty bin (A. Shrivastava, *Optimal densification for fast and accurate minwise hashing*,
+///   ICML 2017). The order of bin *b* is the order of the highest six bits of the outputs of
+///   SplitMix64, with the seed 0, from number *b* · 2³² on, counted from 0. So fingerprints of
+///   small sets differ as often as they should.
+/// - **Bit** *b* of the fingerprint is bit *b* of output number *h* of SplitMix64, where *h* is the
+///   hash that bin *b* keeps or takes. So bins with the same *h*, as in small sets, still have
+///   independent bits. An empty set has the fingerprint 0.
 ///
-/// A distance *d* gives the unbiased estimate 1 - 2*d*/64 of the resemblance. Its standard error is
-/// √(1 - J²)/8: each bit differs with the probability *p* = (1 - J)/2, and √(p(1 - p)/64) is
-/// doubled. For sets with few features it is up to a sixth larger.
+/// A distance *d* gives the unbiased estimate 1 - 2*d*/64 of the resemblance. The standard error of
+/// the estimate is √(1 - J²)/8: each bit differs with the probability *p* = (1 - J)/2, and √(p(1 -
+/// p)/64) is doubled. For sets with few features the error is up to a sixth larger.
 ///
-/// Adding a feature takes a nanosecond or two. Neither order nor repetition matters. Takes 512
-/// bytes.
-///
-/// Adding a feature takes a nanosecond or two. Neither order nor repetition matter. 512 bytes.
+/// Adding a feature takes a nanosecond or two. The order and the repetition of features have no
+/// effect. A set takes 512 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::Minwise;
@@ -63,7 +62,7 @@ pub struct Minwise {
     least: [u64; BINS],
 }
 
-/// The value of an empty bin. A feature with this hash would not count.
+/// The value of an empty bin. A feature with this hash would be ignored.
 pub(super) const EMPTY: u64 = u64::MAX;
 
 impl Minwise {
@@ -73,12 +72,12 @@ impl Minwise {
     }
 
     /// Creates an empty set for recipes with a nonzero [seed](super::Recipe::seed), which is added
-    /// to the seed of the hash.
+    /// to the seed of the ordering hash.
     pub(super) const fn with_seed(seed: u32) -> Minwise {
         Minwise { seed: SEED.wrapping_add(seed as u64), least: [EMPTY; BINS] }
     }
 
-    /// Adds a feature, given as a hash or a number.
+    /// Adds a feature, represented by a hash or a number.
     #[inline]
     pub fn add(&mut self, feature: u64) {
         let hash = self.hash(feature);
@@ -98,14 +97,14 @@ impl Minwise {
         xxh3_64_with_seed(&feature.to_le_bytes(), self.seed)
     }
 
-    /// Returns the least hash of the bin of this hash.
+    /// Returns the least hash of the bin that `hash` belongs to.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "six bits are the number of a bin")]
     fn least_of(&mut self, hash: u64) -> &mut u64 {
         &mut self.least[(hash >> 58) as usize]
     }
 
-    /// Whether nothing was added.
+    /// Whether no feature was added.
     pub(super) fn is_empty(&self) -> bool {
         self.least == [EMPTY; BINS]
     }
@@ -146,7 +145,8 @@ impl Minwise {
     }
 }
 
-/// Returns the bin whose least hash a bin uses: itself, unless it is empty. `None` if all are.
+/// Returns the bin whose least hash `bin` uses: `bin` itself, unless it is empty. `None` if all
+/// bins are empty.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "the number of a bin")]
 fn source(bin: u8, filled: u64) -> Option<u8> {
@@ -238,7 +238,7 @@ pub(super) mod tests {
                 let set = |first: u64| of((0..features).map(|n| splitmix(first << 8 | n)));
                 (set(2 * pair) ^ set(2 * pair + 1)).count_ones() <= 5
             });
-            // With evenly distributed bits, one pair in two million is.
+            // With evenly distributed bits, one pair in two million is near.
             assert!(near.count() <= 1, "{features} features");
         }
     }

@@ -1,34 +1,35 @@
 //! Fingerprints of texts in 64 bits: similar texts differ in few bits.
 //!
-//! A [`Recipe`] defines the features of a document, the hash of each, and the function of the
-//! hashes. There are two [families](Family):
+//! A [`Recipe`] defines the features of a document, the hash of each feature, and the function that
+//! turns the hashes into bits. There are two [families](Family):
 //!
 //! - The [simhash](Simhash) of the hashes, each with a weight (M. S. Charikar, *Similarity
-//!   estimation techniques from rounding algorithms*, STOC 2002). It is best at distinguishing
-//!   small changes of a page.
+//!   estimation techniques from rounding algorithms*, STOC 2002). The simhash is best at
+//!   distinguishing small changes of a page.
 //! - The one-bit [minwise hash](Minwise) of the set of the hashes (P. Li, A. C. König, *b-Bit
-//!   minwise hashing*, WWW 2010). It finds the most near-duplicates.
+//!   minwise hashing*, WWW 2010). The minwise hash finds the most near-duplicates.
 //!
-//! Both have 64 bits, and are compared by the number of differing bits. A [`Fingerprinter`]
-//! computes fingerprints by any recipe, and [`of_text`] by the [default](Recipe::DEFAULT) one.
+//! Fingerprints of both families have 64 bits, and are compared by the number of differing bits. A
+//! [`Fingerprinter`] computes fingerprints by any recipe, and [`of_text`] by the
+//! [default](Recipe::DEFAULT) one.
 //!
 //! All recipes have in common:
 //!
-//! - **Words** are the maximal runs of letters and digits, lower-cased character by character; in
-//!   scripts without spaces between words, they are the pairs of neighbouring characters. Runs of
+//! - **Words** are the maximal runs of letters and digits, lower-cased character by character. In
+//!   scripts without spaces between words, words are the pairs of neighbouring characters. Runs of
 //!   more than 256 bytes are cut. The text is composed first (NFC of Unicode 17), so canonically
-//!   equivalent texts have the same words: "é" as one character and "é" as two are one word. Nothing
-//!   else is normalised, such as compatibility characters or accents. The tables of letters and of
+//!   equivalent texts have the same words: "é" as one character and "é" as two are one word.
+//!   Compatibility characters and accents are not normalised. The tables of letters and of
 //!   composition are frozen in the source.
 //! - **Features** are n-grams of words or of characters, hashed by XXH3-64 with seed 0. The hash of
-//!   a word is that of its UTF-8; the hash of several words is that of their hashes in a row,
-//!   little-endian; the hash of characters is that of their UTF-8, taken from the words in lower
-//!   case with one space between them.
-//! - **Weights**, of a simhash, are integers, in units of 2⁻¹⁶. By default a feature weighs the
-//!   square root of how often it occurs, `isqrt(count · 2³²)`.
+//!   a word is the hash of its UTF-8. The hash of several words is the hash of their concatenated
+//!   hashes, little-endian. The hash of characters is the hash of their UTF-8; the characters come
+//!   from the words in lower case with one space between them.
+//! - **Weights** of a simhash are integers, in units of 2⁻¹⁶. By default a feature weighs the
+//!   square root of its number of occurrences, `isqrt(count · 2³²)`.
 //! - **Bits**: bit *i* of a simhash is 1 if the features whose hash has bit *i* weigh more than the
-//!   others, and 0 otherwise. Bit *i* of a minwise hash is a bit of the feature with the least
-//!   second hash in bin *i*: see [`Minwise`]. A text without features has the fingerprint 0.
+//!   other features, and 0 otherwise. Bit *i* of a minwise hash is a bit of the feature with the
+//!   least second hash in bin *i*: see [`Minwise`]. A text without features has the fingerprint 0.
 //!
 //! A fingerprint does not depend on the platform, on threads, on the order of a hash map, or on how
 //! a text is cut into pieces. Fingerprints of different recipes, extractors or tables of
@@ -117,11 +118,12 @@ pub use supershingles::SuperShingles;
 /// The name of the rules that reduce a page to the text of its fingerprint:
 ///
 /// - HTML is reduced to its visible text, by `extract` in the crate's feature `html`.
-/// - Plain text is used unchanged. So HTML and its visible text have the same fingerprint.
+/// - Plain text is used unchanged. So an HTML page and a plain text that equals its visible text
+///   have the same fingerprint.
 /// - A text that is [too short](Document::is_too_short) to be distinguished has no fingerprint.
 ///
-/// Fingerprints by different rules are not comparable, so this name is part of the name of an
-/// [epoch](crate::Origin::name). It does not depend on the crate's features.
+/// Fingerprints by different rules are not comparable, so the name of the rules is part of the name
+/// of an [epoch](crate::Origin::name). The rules do not depend on the crate's features.
 ///
 /// With `html/1` every text had a fingerprint. `html/2` decoded some pages differently.
 pub const EXTRACTOR: &str = "html/3";

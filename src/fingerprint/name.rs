@@ -8,11 +8,11 @@ use super::choices::{Counts, Family, Fields, Hash, Rarity, Scaling, Unit};
 use super::ratio::Ratio;
 use super::recipe::{GRAM_MAX, Recipe};
 
-/// The name of the recipe of [`of_text`](super::of_text): that of [`Recipe::DEFAULT`].
+/// The name of the recipe that [`of_text`](super::of_text) uses: [`Recipe::DEFAULT`].
 pub const RECIPE: &str = "words2-sqrt/2";
 
-/// The version of everything that a recipe's name does not specify: words, hashes, fixed-point
-/// arithmetic. It changes if any fingerprint changes.
+/// The version of the rules that a recipe's name does not specify: words, hashes, fixed-point
+/// arithmetic. The version changes if any fingerprint changes.
 ///
 /// Version 1 did not normalise words; since version 2 canonically equivalent texts have the same
 /// words.
@@ -44,7 +44,7 @@ impl Recipe {
         name
     }
 
-    /// Returns the name, which specifies the recipe completely.
+    /// Returns the name of this recipe. The name specifies the recipe completely.
     pub fn name(&self) -> String {
         self.to_string()
     }
@@ -80,7 +80,7 @@ impl fmt::Display for Unversioned<'_> {
         }
         f.write_str(match self.counts {
             Counts::Raw => "-raw",
-            // Where nothing has a weight, this is no choice.
+            // A minwise recipe has no weights, so the counts are not part of its name.
             Counts::Sqrt if self.family == Family::Minwise => "",
             Counts::Sqrt => "-sqrt",
             Counts::Log => "-log",
@@ -173,7 +173,7 @@ impl Recipe {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with the name.
+    /// Returns an error that describes what is wrong with the name.
     pub(crate) fn of_any_version(name: &str) -> Result<(Recipe, u32), String> {
         let Some((parts, digits)) = name.split_once('/') else {
             return Err("it names no version after a slash".into());
@@ -199,7 +199,7 @@ impl Recipe {
         if let Some(nonsense) = recipe.nonsense() {
             return Err(nonsense);
         }
-        // Two names for one recipe would be two epochs that cannot be compared.
+        // Two names for one recipe would create two epochs that cannot be compared.
         let spelled = recipe.name_of_version(version);
         if spelled != name {
             return Err(format!("its name is {spelled}"));
@@ -207,7 +207,7 @@ impl Recipe {
         Ok((recipe, version))
     }
 
-    /// Returns its name in a version.
+    /// Returns the name of this recipe in a version.
     pub(crate) fn name_of_version(&self, version: u32) -> String {
         format!("{}/{version}", Unversioned(self))
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The ranges in which characters may differ: the scripts, and the tags and variation selectors.
-/// All others are unassigned or for private use, and are treated as U+10FFFF.
+/// All other characters are unassigned or for private use, and are treated as U+10FFFF.
 pub(super) const ASSIGNED: [Range<u32>; 2] = [0..0x3_3500, 0xE_0000..0xE_1000];
 
 /// A value for each character, for direct look-up: pages of 256 characters, with equal pages
@@ -24,7 +24,7 @@ impl<T: Copy + PartialEq> Pages<T> {
     }
 
     /// Creates the pages from a value for each character, in order. Values beyond [`ASSIGNED`] must
-    /// be equal; they are not compared, which saves four fifths of the time.
+    /// be equal. The function does not compare them, which saves four fifths of the time.
     #[expect(clippy::cast_possible_truncation, reason = "there are 4,352 pages at most")]
     pub(super) fn new(all: &[T]) -> Pages<T> {
         let (chunks, _) = all.as_chunks::<256>();

@@ -2,14 +2,15 @@
 
 use super::feature_counts::FeatureCounts;
 
-/// The most distinct features counted at a time: the capacity of a tally of 32 MiB.
+/// The maximum number of distinct features counted at a time: the capacity of a tally of 32 MiB.
 pub(super) const FEATURES_MAX: usize = (1 << 20) - 1;
 
 /// The features whose hashes lie in a range, with their counts.
 ///
-/// If a text has more features than fit, the upper half of the range is deferred, repeatedly until
-/// the rest fits. The deferred features are counted when the text is read again. So each feature is
-/// counted over the whole text, in exactly one part, however small the parts become.
+/// If a text has more features than the tally can hold, the upper half of the range is deferred,
+/// repeatedly until the rest fits. The deferred features are counted when the text is read again.
+/// So each feature is counted over the whole text, in exactly one part, regardless of the size of
+/// the parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FeaturePart {
     first: u64,
@@ -18,15 +19,16 @@ pub(super) struct FeaturePart {
 }
 
 impl FeaturePart {
-    /// Returns the first part. It has all features if they fit.
+    /// Returns the first part. The first part has all features if they fit.
     pub(super) fn first(features_max: usize) -> FeaturePart {
         FeaturePart { first: 0, last: u64::MAX, features_max }
     }
 
-    /// Returns the part after this one; `None` after the last.
+    /// Returns the part after this part; `None` after the last.
     pub(super) fn next(self) -> Option<FeaturePart> {
         let first = self.last.checked_add(1)?;
-        // Twice as wide: where hashes are spread unevenly, those that are far apart are in few parts.
+        // The next range is twice as wide. Where hashes are spread unevenly, distant hashes then
+        // need few parts.
         let width = (self.last - self.first).saturating_mul(2).saturating_add(1);
         Some(FeaturePart { first, last: first.saturating_add(width), ..self })
     }

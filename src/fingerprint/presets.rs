@@ -17,16 +17,16 @@ pub struct Preset {
     pub recipe: Recipe,
     /// The recommended distance for near-duplicates: the largest at which 97 % of the pairs have a
     /// resemblance of at least .8 (the Jaccard index of runs of five words), measured on versions
-    /// of terms of service. `None` if there is none.
+    /// of terms of service. `None` if no distance qualifies.
     pub near: Option<u32>,
     /// The largest distance that still indicates near-duplicates: 92 % of the pairs are
-    /// near-duplicates. `None` if there is none.
+    /// near-duplicates. `None` if no distance qualifies.
     pub holds: Option<u32>,
     /// The largest distances of minor and of moderate changes of a page.
     pub bands: Bands,
-    /// The changes that distance 0 hides: the share of consecutive, different versions of a page
-    /// with the same fingerprint. Measured on terms of service fetched twice a day, which mostly
-    /// change by a few words; a digest detects these.
+    /// The share of changes that distance 0 hides: the share of consecutive, different versions of
+    /// a page with the same fingerprint. Measured on terms of service fetched twice a day, which
+    /// mostly change by a few words. A digest detects changes that distance 0 hides.
     pub hidden: f32,
     /// The exponent that converts a share of features to a share of words: *c* of
     /// [`Meaning`](super::Meaning).
@@ -40,9 +40,9 @@ struct Measured {
     exponent: f64,
 }
 
-/// The tf-idf of Seshasai's thesis. Each of its other variants differs from this one in one
-/// respect. The thesis defines idf once as 1/df and once as a logarithm; the ranking in its table
-/// 6.1 is that of the logarithm.
+/// The tf-idf of Seshasai's thesis. Each other variant of the thesis differs from this recipe in
+/// one respect. The thesis defines idf once as 1/df and once as a logarithm; the ranking in its
+/// table 6.1 uses the logarithm.
 const THESIS: Recipe = Recipe::words(1).hash(Hash::Jenkins).counts(Counts::Raw).rarity(Rarity::Log);
 
 const fn historic(
@@ -67,10 +67,10 @@ const fn useful(
 }
 
 impl Recipe {
-    /// The default recipe. Its name is `words2-sqrt/2`.
+    /// The default recipe. The name of the default recipe is `words2-sqrt/2`.
     pub const DEFAULT: Recipe = Recipe::words(2);
 
-    /// The recipes with a short name. The historic ones are from M. S. Charikar, *Similarity
+    /// The recipes with a short name. The historic recipes are from M. S. Charikar, *Similarity
     /// estimation techniques from rounding algorithms*, STOC 2002, and S. Seshasai, *Efficient near
     /// duplicate document detection for specialized corpora*, MIT 2009.
     pub const PRESETS: &'static [Preset] = &[
@@ -165,9 +165,9 @@ impl Recipe {
         ),
     ];
 
-    /// Returns the recommended distance for near-duplicates: that of the recipe's
-    /// [preset](Self::PRESETS), ignoring seed, reserved bits and left-out features. 3 for other
-    /// recipes, and for presets without a recommendation.
+    /// Returns the recommended distance for near-duplicates: the distance of the recipe's
+    /// [preset](Self::PRESETS), ignoring seed, reserved bits and left-out features. Returns 3 for
+    /// other recipes, and for presets without a recommendation.
     ///
     /// ```
     /// use simkeep::fingerprint::Recipe;

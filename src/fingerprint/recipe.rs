@@ -120,8 +120,8 @@ impl Recipe {
     }
 
     /// Uses the one-bit [minwise hash](super::Minwise) of the set of features instead of the
-    /// simhash: `minwise`. Features then have no weights, so options for weights and fields are
-    /// invalid with it.
+    /// simhash: `minwise`. Features of a minwise hash have no weights, so options for weights and
+    /// fields are invalid with `minwise`.
     #[must_use]
     pub const fn minwise(mut self) -> Recipe {
         self.family = Family::Minwise;
@@ -132,7 +132,8 @@ impl Recipe {
     /// minwise hashes: `leave0.2`. A table of 30 to 200 pages of a site identifies its template.
     /// The share is more than 0 and at most 1, and refers to all documents of the table: in a table
     /// of ten sites no site's template has a share of .2. A feature that is not in the table is
-    /// kept. A page that is only template has no features left, and has the fingerprint 0.
+    /// kept. A page that consists only of the template has no features left, and has the
+    /// fingerprint 0.
     #[must_use]
     pub const fn leave_out(mut self, share: Ratio) -> Recipe {
         self.leave_out = Some(share);
@@ -161,7 +162,7 @@ impl Recipe {
     }
 
     /// Multiplies the weight of occurrences in titles, headings, emphasised text and anchors:
-    /// `marked1.5`. The position of an n-gram is that of its last word.
+    /// `marked1.5`. The position of an n-gram is the position of its last word.
     #[must_use]
     pub const fn boost(mut self, times: Ratio) -> Recipe {
         self.boost = times;
@@ -196,7 +197,8 @@ impl Recipe {
         self
     }
 
-    /// Caps the weight of features at that of the `n`-th heaviest, if there is one: `cap5`.
+    /// Caps the weight of features at the weight of the `n`-th heaviest feature, if the document
+    /// has that many: `cap5`.
     #[must_use]
     pub const fn cap(mut self, n: u32) -> Recipe {
         self.cap = if n == 0 { 1 } else { n };
@@ -211,9 +213,9 @@ impl Recipe {
         self
     }
 
-    /// Puts the document's [metadata](super::Document::metadata) into the leading `bits` (at most
-    /// 32) of a fingerprint: `reserved8`. These bits do not count in a
-    /// [distance](Recipe::distance). The search of a store does not know them, and counts them.
+    /// Puts the document's [metadata](super::Document::metadata) into the leading `bits` (at
+    /// most 32) of a fingerprint: `reserved8`. A [distance](Recipe::distance) ignores these bits. The
+    /// search of a store has no option for reserved bits: it includes them in distances.
     #[must_use]
     pub const fn reserved(mut self, bits: u32) -> Recipe {
         self.reserved = if bits > 32 { 32 } else { bits };
@@ -221,7 +223,7 @@ impl Recipe {
     }
 
     /// Returns the distance of two fingerprints of this recipe: the number of differing bits,
-    /// without reserved ones.
+    /// without reserved bits.
     pub const fn distance(&self, a: u64, b: u64) -> u32 {
         ((a ^ b) & self.mask()).count_ones()
     }
@@ -231,7 +233,7 @@ impl Recipe {
         u64::MAX >> self.reserved
     }
 
-    /// Whether it needs a table of document frequencies.
+    /// Whether the recipe needs a table of document frequencies.
     pub fn needs_frequencies(&self) -> bool {
         self.rarity != Rarity::None || self.leave_out.is_some()
     }
@@ -241,7 +243,7 @@ impl Recipe {
         self.family
     }
 
-    /// Returns what is invalid in this recipe, if anything.
+    /// Returns the reason why this recipe is invalid; `None` for a valid recipe.
     pub(super) fn nonsense(&self) -> Option<String> {
         if let Some(share) =
             self.leave_out.filter(|share| *share == Ratio::ZERO || *share > Ratio::ONE)
@@ -260,7 +262,7 @@ impl Recipe {
         }
     }
 
-    /// Returns an option of this recipe that needs weights, if there is any.
+    /// Returns an option of this recipe that needs weights, if any.
     fn weighs(&self) -> Option<&'static str> {
         let parts = [
             (self.counts != Counts::Sqrt, "another weight by counts"),
@@ -285,7 +287,7 @@ impl Recipe {
             && self.cap == 1
     }
 
-    /// Whether a feature's weight is independent of the others, except for the heaviest.
+    /// Whether a feature's weight is independent of the other features, except for the heaviest.
     pub(super) fn is_apart(&self) -> bool {
         !self.is_placed() && self.top == u32::MAX && self.cap == 1
     }
@@ -309,8 +311,8 @@ impl Recipe {
         }
     }
 
-    /// Whether a feature is chosen. Uses bits of a product, so that the bits of the hash itself
-    /// stay uniformly distributed among the chosen features.
+    /// Whether a feature is chosen. The choice uses bits of a product, so that the bits of the hash
+    /// itself stay uniformly distributed among the chosen features.
     #[inline]
     pub(super) fn chooses(&self, hash: u64) -> bool {
         let bits = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -328,7 +330,7 @@ mod tests {
 
     fn simhash_recipe() -> impl Strategy<Value = Recipe> {
         let features = (any::<bool>(), 1u32..9, any::<[bool; 3]>(), 1u32..4);
-        // Usual settings are frequent, because they have fast paths of their own.
+        // Usual settings are generated often, because they have separate fast paths.
         let share = |usual: Ratio| prop_oneof![2 => Just(usual), 1 => (0u32..3000).prop_map(Ratio::thousandths)];
         let weights =
             (0usize..4, 0usize..4, 0usize..4, share(Ratio::ONE), 0usize..4, share(Ratio::ONE));

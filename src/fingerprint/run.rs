@@ -9,26 +9,26 @@ use super::words::{Places, Shift, Span, Take, WORD_BYTES_MAX};
 /// words together, and few enough to stay in the processor's cache.
 const RUN: usize = 32 * BLOCK;
 
-/// The most bytes that one step appends: a block, or the buffer of a composer.
+/// The maximum number of bytes that one step appends: a block, or the buffer of a composer.
 const STEP: usize = 4 * BLOCK;
 
-/// The space for a run, a step, and the unfinished word of the run before.
+/// The size of the buffer: a run, a step, and the unfinished word of the previous run.
 const SIZE: usize = RUN + STEP + WORD_BYTES_MAX;
 
 /// Collects a text in lower case without skipped characters, and finds its words.
 ///
-/// Most of it is processed in blocks: ASCII and characters whose lower case has the same length
-/// stay where the kernel put them. Other characters are processed one by one.
+/// Most text is processed in blocks: ASCII and characters whose lower case has the same length stay
+/// where the kernel wrote them. Other characters are processed one by one.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     kernel: Kernel,
-    /// Whether scripts without spaces are treated like others.
+    /// Whether scripts without spaces are treated like other scripts.
     runs: bool,
     lower: [u8; SIZE],
     len: usize,
     /// The complete words.
     words: Vec<Span>,
-    /// Whether one of these may be too long.
+    /// Whether one of the words may be too long.
     long: bool,
     open: Open,
     /// The positions where the offsets of the text and of `lower` diverge, ascending.
@@ -39,11 +39,11 @@ pub(super) struct Run {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Open {
     Nothing,
-    /// A word that begins here.
+    /// A word, and its start.
     Word {
         start: u16,
     },
-    /// A character of a script without spaces that begins here, and whether it is part of a pair.
+    /// A character of a script without spaces: its start, and whether it is part of a pair.
     Unspaced {
         start: u16,
         paired: bool,
@@ -53,9 +53,9 @@ enum Open {
 /// The progress of reading a block.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Read {
-    /// This many bytes were read, and the next block may be read.
+    /// The number of bytes read. The next block may be read.
     On(usize),
-    /// This many bytes were read; the next character must be composed first.
+    /// The number of bytes read. The next character must be composed first.
     Until(usize),
 }
 
@@ -81,7 +81,7 @@ impl Run {
         }
     }
 
-    /// Passes on the complete words, and keeps an unfinished one.
+    /// Passes on the complete words, and keeps an unfinished word.
     #[expect(clippy::indexing_slicing, reason = "an unfinished word begins within the run")]
     pub(super) fn pass(&mut self, take: &mut impl Take) {
         self.cut();
@@ -97,7 +97,7 @@ impl Run {
         let first = self.shifts.partition_point(|shift| shift.lower <= kept).saturating_sub(1);
         self.shifts.drain(..first);
         for shift in &mut self.shifts {
-            // Only the kept part of the first shift counts.
+            // Only the kept part of the first shift is relevant.
             shift.text += usize::from(kept.saturating_sub(shift.lower));
             shift.lower = shift.lower.saturating_sub(kept);
         }
@@ -117,7 +117,7 @@ impl Run {
 
     /// Reads the beginning of a text, up to a block. `at` is its offset in the whole text.
     ///
-    /// The last character is never read, since the next one may change it.
+    /// The last character is never read, since the next character may change it.
     #[expect(
         clippy::indexing_slicing,
         reason = "there is room for a step; a block has that many bytes"
@@ -134,14 +134,14 @@ impl Run {
         let classes = match bytes.first_chunk() {
             Some(block) => self.kernel.classify(block, lower),
             None => {
-                // Padded with bytes that are in no word.
+                // The block is padded with bytes that belong to no word.
                 let mut filled = [0; BLOCK];
                 filled[..bytes.len()].copy_from_slice(bytes);
                 self.kernel.classify(&filled, lower)
             }
         };
         let taken = u64::MAX >> (BLOCK - len) as u32;
-        // Nearly all characters beyond ASCII are of words.
+        // Nearly all characters beyond ASCII belong to words.
         let mut word = (classes.word | classes.foreign) & taken;
         let (mut leads, mut unspaced) = (classes.leads & taken, 0);
         if leads != 0 {
@@ -159,7 +159,7 @@ impl Run {
                         word &= !(((1 << size) - 1) << first);
                         unspaced |= 1 << first;
                     }
-                    // The character before it may change, too.
+                    // The previous character may change, too.
                     Kind::Joining => return self.stop(word, unspaced, before(bytes, first)),
                     Kind::Resized => return self.stop(word, unspaced, first),
                     _ => return self.characters(&text[..len], next),
@@ -192,13 +192,15 @@ impl Run {
         }
     }
 
-    /// Processes a block with characters of scripts without spaces. Two adjacent ones are a pair.
+    /// Processes a block with characters of scripts without spaces. Two adjacent characters are a
+    /// pair.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     #[expect(clippy::indexing_slicing, reason = "a byte of the run")]
     fn mixed(&mut self, word: u64, unspaced: u64, taken: u64, len: usize) {
         let base = self.len as u16;
         let (mut inside, mut start) = (0, 0);
-        // The last character of such a script: where it begins and ends, and whether it is of a pair.
+        // The last character of a script without spaces: its range, and whether it is part of a
+        // pair.
         let mut last: Option<(Span, bool)> = None;
         match self.open {
             Open::Nothing => {}
@@ -253,7 +255,7 @@ impl Run {
         }
     }
 
-    /// Processes a block whose words are given as bits.
+    /// Processes a block. The bits of `word` mark the bytes of its words.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn edges(&mut self, word: u64, taken: u64, len: usize) {
         let (mut inside, mut start) = match self.open {
@@ -264,7 +266,7 @@ impl Run {
                 (0, 0)
             }
         };
-        // Where words begin and end, alternately; the last word has no end if it may continue.
+        // The starts and ends of words, alternately; the last word has no end if it may continue.
         let base = self.len as u16;
         let mut edges = (word ^ (word << 1 | inside)) & taken;
         while edges != 0 {
@@ -282,7 +284,7 @@ impl Run {
     }
 
     /// Processes a part of a text character by character; `behind` is the kind of the next
-    /// character. Its bytes already follow the run, with ASCII in lower case.
+    /// character. The part's bytes already follow the run, with ASCII in lower case.
     #[expect(clippy::indexing_slicing, reason = "a character of a block that there is room for")]
     fn characters(&mut self, text: &str, behind: Kind) -> Read {
         let (bytes, kinds) = (text.as_bytes(), Kinds::new());
@@ -299,7 +301,7 @@ impl Run {
             let next = look(at + size);
             let mut lone = None;
             if next.0.joins() {
-                // One mark alone changes nothing.
+                // A single mark changes nothing.
                 let is_lone = matches!(next.0, Kind::LoneMark | Kind::LoneLetter);
                 let behind = at + size + next.2;
                 if !is_lone || next.2 == 0 || look(behind).0.joins() {
@@ -355,7 +357,7 @@ impl Run {
         }
     }
 
-    /// Notes that the next bytes are at this offset of the text.
+    /// Records the offset in the text of the next bytes.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn place(&mut self, at: usize) {
@@ -422,7 +424,8 @@ impl Run {
         self.open = Open::Nothing;
     }
 
-    /// Cuts words that are too long between characters, the unfinished one included.
+    /// Cuts words that are too long, including the unfinished word. A cut is between two
+    /// characters.
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
     fn cut(&mut self) {
         if std::mem::take(&mut self.long) {
@@ -439,7 +442,7 @@ impl Run {
         }
     }
 
-    /// Cuts words from the start of a long one until the rest is short enough, and returns the
+    /// Cuts words from the start of a long word until the rest is short enough, and returns the
     /// rest.
     #[expect(clippy::indexing_slicing, reason = "a byte of a word in the run")]
     #[expect(clippy::cast_possible_truncation, reason = "a run has some thousand bytes")]
@@ -457,8 +460,8 @@ impl Run {
     }
 }
 
-/// Returns how much of a text to read as a block, whole characters without the last one; and the
-/// kind of the character after it.
+/// Returns the number of bytes of a text to read as a block, and the kind of the character after
+/// them. The block has whole characters, and excludes the last character of the text.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "a byte of the text")]
 fn extent(text: &str) -> (usize, Kind) {

@@ -3,8 +3,8 @@
 use super::feature_set::FeatureSet;
 use super::recipe::Recipe;
 
-/// The set of a text's w-shingles, that is its n-grams of `w` words (A. Z. Broder, *On the
-/// resemblance and containment of documents*, 1997), as hashes: 8 bytes for each.
+/// The set of a text's w-shingles, its n-grams of `w` words (A. Z. Broder, *On the resemblance and
+/// containment of documents*, 1997). Each shingle is stored as a hash of 8 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::Shingles;
@@ -14,19 +14,19 @@ use super::recipe::Recipe;
 /// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Shingles {
-    /// Ascending and distinct.
+    /// The hashes of the shingles, ascending and distinct.
     hashes: Vec<u64>,
 }
 
 impl Shingles {
     /// Computes the shingles of `w` words each, 1 to 8. A text with fewer words is one shingle.
-    /// Sorts them.
+    /// Sorts the hashes.
     pub fn of_text(text: &str, w: u32) -> Shingles {
         let mut set = FeatureSet::new(&Recipe::words(w));
         Shingles { hashes: set.of_text(text).to_vec() }
     }
 
-    /// Returns their hashes, ascending.
+    /// Returns the hashes of the shingles, ascending.
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
@@ -41,7 +41,7 @@ impl Shingles {
         self.hashes.is_empty()
     }
 
-    /// Returns the number of shingles in both sets. Linear in both.
+    /// Returns the number of shingles in both sets. Linear in the size of both sets.
     pub fn common(&self, other: &Shingles) -> usize {
         let (mut ours, mut theirs) =
             (self.hashes.iter().peekable(), other.hashes.iter().peekable());

@@ -10,20 +10,21 @@ use crate::fingerprint::error::Result;
 const PIECE_BYTES: usize = 128;
 
 impl Document {
-    /// A text of fewer words is [too short](Document::is_too_short) to be distinguished from
-    /// others.
+    /// The number of words below which a text is [too short](Document::is_too_short) to be
+    /// distinguished from other texts.
     pub const WORDS_MIN: usize = 8;
 
-    /// Whether its text is too short to be distinguished from others: it has fewer than
-    /// [`WORDS_MIN`](Document::WORDS_MIN) words. All pages without visible text have the
-    /// fingerprint 0, and those of a few words, such as "Loading" or "Not found", differ in the
-    /// words of one template or not at all. Such fingerprints would make many pages near.
+    /// Whether the text of the document is too short to be distinguished from other texts: it has
+    /// fewer than [`WORDS_MIN`](Document::WORDS_MIN) words. All pages without visible text have the
+    /// fingerprint 0. Pages of a few words, for example "Loading" or "Not found", differ only in
+    /// words of a template, or not at all. With fingerprints of short texts, many unrelated pages
+    /// would be near each other.
     ///
-    /// Words are counted as in recipes of words: runs of letters and digits, and in scripts without
-    /// spaces, such as Chinese, each pair of neighbouring characters. The whole text counts, title
-    /// and headings included; fields do not.
+    /// A word is defined as in recipes of words: runs of letters and digits, and in scripts without
+    /// spaces, such as Chinese, each pair of neighbouring characters. The whole text is included,
+    /// with title and headings; fields are not.
     ///
-    /// Reads only the first eight words of a text, however long it is.
+    /// Reads only the first eight words of a text, regardless of its length.
     ///
     /// ```
     /// use simkeep::fingerprint::Document;
@@ -35,8 +36,9 @@ impl Document {
         is_too_short(self.text())
     }
 
-    /// Whether its text has at least `count` words, counted as in
-    /// [`is_too_short`](Document::is_too_short). Reads only that many words, whatever the length.
+    /// Whether the text of the document has at least `count` words, counted as in
+    /// [`is_too_short`](Document::is_too_short). Reads only `count` words, regardless of the length
+    /// of the text.
     ///
     /// ```
     /// use simkeep::fingerprint::Document;
@@ -48,7 +50,7 @@ impl Document {
     }
 }
 
-/// Whether a text is [too short](Document::is_too_short) to be distinguished from others.
+/// Whether a text is [too short](Document::is_too_short) to be distinguished from other texts.
 pub(super) fn is_too_short(text: &str) -> bool {
     !has_words(text, Document::WORDS_MIN)
 }
@@ -66,14 +68,14 @@ fn has_words(text: &str, count: usize) -> bool {
 }
 
 impl Fingerprinter<'_> {
-    /// Computes the fingerprint of a page, as [`of`](Fingerprinter::of) does. `None` if its text is
-    /// [too short](Document::is_too_short) to be distinguished, or if the recipe leaves out all of
-    /// it, as for a page that is only its site's [template](super::Recipe::leave_out). An
-    /// [observation](crate::Observation::content) accepts the result as it is.
+    /// Computes the fingerprint of a page by [`of`](Fingerprinter::of). `None` if its text is [too
+    /// short](Document::is_too_short) to be distinguished, or if the recipe leaves out all of it,
+    /// for example if the page consists only of its site's [template](super::Recipe::leave_out). An
+    /// [observation](crate::Observation::content) accepts the result unchanged.
     ///
     /// # Errors
     ///
-    /// The errors of the document frequencies.
+    /// Returns the errors of the document frequencies.
     ///
     /// ```
     /// use simkeep::fingerprint::{Document, Fingerprinter, Recipe};
@@ -109,7 +111,7 @@ mod tests {
             ("one two three four five six seven, eight", false),
             ("one-two/three_four.five'six’seven", true),
             ("a a a a a a a a", false),
-            // Eight characters are seven pairs.
+            // Eight characters make seven pairs.
             ("我们会更新本政策", true),
             ("我们会更新本政策了", false),
             ("データをダウンロードする", false),
@@ -118,10 +120,10 @@ mod tests {
         ] {
             assert_eq!(is_too_short(text), short, "{text}");
         }
-        // However far apart the words are.
+        // Words are counted at any distance from each other.
         let far = |words: usize| vec!["word"; words].join(&"—".repeat(1000));
         assert!(is_too_short(&far(7)) && !is_too_short(&far(8)));
-        // A word without an end is cut.
+        // A word that is too long is cut.
         assert!(is_too_short(&"x".repeat(7 * 256)) && !is_too_short(&"x".repeat(7 * 256 + 1)));
     }
 
@@ -156,7 +158,7 @@ mod tests {
         for _ in 0..10_000 {
             assert!(!document.is_too_short());
         }
-        // To read it so often would take hours.
+        // Reading the text that often would take hours.
         assert!(started.elapsed().as_secs() < 60);
     }
 
@@ -176,7 +178,7 @@ mod tests {
             let made = ["", "item1", "", "unheard-of", ""].map(|own| of(own).is_some());
             assert_eq!(made, [!leaves_out, true, !leaves_out, true, !leaves_out]);
         }
-        // A vote in which nobody takes part.
+        // A vote without any feature.
         let recipe: Recipe = "words1-raw-from1.5/2".parse().unwrap();
         let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
         assert_eq!(fingerprinter.of_page(&page("")).unwrap(), None);

@@ -3,18 +3,19 @@
 use super::fixed::WEIGHT_MAX;
 use super::kernel::{COUNTED_MAX, Kernel, Weighed};
 
-/// The largest weight of a feature; larger ones are clamped.
+/// The largest weight of a feature; larger weights are clamped.
 pub const FEATURE_WEIGHT_MAX: u64 = WEIGHT_MAX;
 
-/// The number of features whose weights are added up at a time, so that their sum, together with
-/// that of the lanes, fits 64 bits.
+/// The number of features whose weights are added up at a time, so that their sum plus the sum of
+/// the lanes fits 64 bits.
 const WEIGHED_MAX: usize = 1024;
 
 /// Adds up weighted feature hashes to their simhash.
 ///
-/// Each feature votes with its weight: for bit *i* if its hash has that bit, otherwise against it.
-/// The order of the features does not matter. Adding a feature takes a nanosecond or two if its
-/// weight is the unit of this vote, and some ten otherwise. A vote takes some 20 KiB of memory.
+/// Each feature votes with its weight: for bit *i* if its hash has the bit set, otherwise against
+/// the bit. The order of the features does not matter. Adding a feature takes a nanosecond or two
+/// if its weight is the unit of this vote, and some ten otherwise. A vote takes some 20 KiB of
+/// memory.
 ///
 /// ```
 /// use simkeep::fingerprint::Simhash;
@@ -28,11 +29,11 @@ const WEIGHED_MAX: usize = 1024;
 #[derive(Clone, Debug)]
 pub struct Simhash {
     kernel: Kernel,
-    /// The common weights with their queued features. They have a fast path.
+    /// The common weights with their queued features. Common weights have a fast path.
     lanes: Vec<Lane>,
-    /// The weight of all features except the queued ones.
+    /// The weight of all features except the queued features.
     total: u128,
-    /// For each bit, the weight of the features with that bit, except the queued ones.
+    /// For each bit, the weight of the features with that bit, except the queued features.
     votes: [u128; 64],
     /// Queued features of other weights.
     weighed: Vec<Weighed>,
@@ -45,7 +46,8 @@ struct Lane {
     hashes: Vec<u64>,
 }
 
-/// A lane with at least this many features is counted; shorter ones are added with other weights.
+/// The minimum number of features of a lane that is counted; the features of shorter lanes are
+/// added with the other weights.
 const COUNTED_MIN: usize = 24;
 
 impl Simhash {
@@ -155,8 +157,8 @@ impl Simhash {
         self.total
     }
 
-    /// Returns, for each bit, the weight of the features with it minus the weight of those without
-    /// it: the margin of the bit. Positive for a bit that is 1 in the fingerprint.
+    /// Returns, for each bit, the weight of the features with it minus the weight of the features
+    /// without it: the margin of the bit. Positive for a bit that is 1 in the fingerprint.
     pub fn balance(&mut self) -> [i128; 64] {
         self.settle();
         self.votes.map(|vote| (2 * vote).cast_signed() - self.total.cast_signed())

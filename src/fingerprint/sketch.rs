@@ -6,8 +6,9 @@ use crate::splitmix::splitmix;
 
 /// A MinHash: the least element of a set under each of `N` random orders (A. Z. Broder, M.
 /// Charikar, A. M. Frieze, M. Mitzenmacher, *Min-wise independent permutations*, 1998). The share
-/// of orders in which two sets have the same least element estimates their resemblance *r*. Its
-/// standard deviation is √(r(1-r)/N): at most 0.036 for the usual 200 orders, which take 800 bytes.
+/// of orders in which two sets have the same least element estimates their resemblance *r*. The
+/// standard deviation of the estimate is √(r(1-r)/N): at most 0.036 for the usual 200 orders, which
+/// take 800 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Shingles, Sketch};
@@ -28,7 +29,8 @@ impl<const N: usize> Sketch<N> {
         let orders: [(u64, u64); N] = std::array::from_fn(|n| order(n as u64));
         for hash in shingles.hashes() {
             for (least, (factor, addend)) in least.iter_mut().zip(orders) {
-                // The upper half of a random linear function of a uniform hash.
+                // The position of the shingle in the order: the upper half of a random linear
+                // function of a uniform hash.
                 let place = hash.wrapping_mul(factor).wrapping_add(addend) >> 32;
                 *least = (*least).min(place as u32);
             }

@@ -1,4 +1,4 @@
-//! English words that recipes may leave out. Frozen: they never change.
+//! English words that recipes may leave out. The lists are frozen: they never change.
 
 /// The commonest words, in order.
 #[rustfmt::skip]
@@ -15,7 +15,7 @@ const STOP_WORDS: &[&str] = &[
     "why", "will", "with", "would", "you", "your", "yours",
 ];
 
-/// Names of months and weekdays, in order, without those that have other meanings.
+/// Names of months and weekdays, in order, without names that have other meanings.
 #[rustfmt::skip]
 const DATE_WORDS: &[&str] = &[
     "apr", "april", "aug", "dec", "december", "feb", "february", "fri", "friday", "jan", "january",

@@ -5,9 +5,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::shingles::Shingles;
 use super::sketch::Sketch;
 
-/// Six hashes of fourteen minhashes each. Texts with two of them in common are near-duplicates (D.
-/// Fetterly, M. Manasse, M. Najork, *On the evolution of clusters of near-duplicate web pages*,
-/// 2003). Takes 48 bytes.
+/// Six hashes of fourteen minhashes each. Texts with two of the six hashes in common are
+/// near-duplicates (D. Fetterly, M. Manasse, M. Najork, *On the evolution of clusters of
+/// near-duplicate web pages*, 2003). Takes 48 bytes.
 ///
 /// ```
 /// use simkeep::fingerprint::{Shingles, SuperShingles};
@@ -28,7 +28,7 @@ impl SuperShingles {
         SuperShingles(hashes)
     }
 
-    /// Returns the number of equal hashes. Two of six mean near-duplicates.
+    /// Returns the number of equal hashes. Two equal hashes mean near-duplicates.
     pub fn common(&self, other: &SuperShingles) -> usize {
         self.0.iter().zip(&other.0).filter(|(a, b)| a == b).count()
     }

@@ -1,8 +1,8 @@
 //! Frozen Unicode tables.
 //!
-//! Letters, digits and lower case are those of Unicode 17, generated from the standard library of
-//! that time; the other tables are those of Unicode 16. They never change as long as fingerprints
-//! made with them are in use.
+//! The tables of letters, digits and lower case are from Unicode 17, generated from a standard
+//! library of that version. The other tables are from Unicode 16. The tables never change while
+//! fingerprints computed with them are in use.
 
 /// Letters and digits beyond ASCII: first and last of each range, in order.
 #[rustfmt::skip]
@@ -246,7 +246,7 @@ pub(super) const LOWER: &[(u32, u32, usize, i32)] = &[
     (0x16e40, 0x16e5f, 1, 32), (0x16ea0, 0x16eb8, 1, 27), (0x1e900, 0x1e921, 1, 34),
 ];
 
-/// Digits and other numerals beyond ASCII (categories `N*`), in the same form.
+/// Digits and other numerals beyond ASCII (categories `N*`), in the form of [`WORD`].
 #[rustfmt::skip]
 pub(super) const NUMERIC: &[u32] = &[
     0xb2, 0xb3, 0xb9, 0xb9, 0xbc, 0xbe, 0x660, 0x669, 0x6f0, 0x6f9,
@@ -280,8 +280,8 @@ pub(super) const NUMERIC: &[u32] = &[
     0x1ecb1, 0x1ecb4, 0x1ed01, 0x1ed2d, 0x1ed2f, 0x1ed3d, 0x1f100, 0x1f10c, 0x1fbf0, 0x1fbf9,
 ];
 
-/// Combining marks (categories `M*`, as of Unicode 16), in the same form. Marks that are also
-/// letters are in `WORD`, too.
+/// Combining marks (categories `M*`, as of Unicode 16), in the form of [`WORD`]. Marks that are
+/// also letters are in `WORD`, too.
 #[rustfmt::skip]
 pub(super) const MARKS: &[u32] = &[
     0x300, 0x36f, 0x483, 0x489, 0x591, 0x5bd, 0x5bf, 0x5bf, 0x5c1, 0x5c2,
@@ -352,7 +352,7 @@ pub(super) const MARKS: &[u32] = &[
 ];
 
 /// Characters of scripts without spaces between words (as of Unicode 16, and all ideographic
-/// planes), in the same form; not all of them are letters.
+/// planes), in the form of [`WORD`]; not all of these characters are letters.
 #[rustfmt::skip]
 pub(super) const UNSPACED: &[u32] = &[
     0x2ea, 0x2eb, 0xe01, 0xe3a, 0xe40, 0xe5b, 0xe81, 0xe82, 0xe84, 0xe84,
@@ -372,9 +372,9 @@ pub(super) const UNSPACED: &[u32] = &[
     0x20000, 0x3ffff,
 ];
 
-/// Invisible characters without meaning for words: those with the property
-/// `Default_Ignorable_Code_Point` (as of Unicode 16), in the same form. Soft hyphens, joiners,
-/// direction marks, variation selectors.
+/// Invisible characters without meaning for words: the characters with the property
+/// `Default_Ignorable_Code_Point` (as of Unicode 16), in the form of [`WORD`]. Soft hyphens,
+/// joiners, direction marks, variation selectors.
 #[rustfmt::skip]
 pub(super) const IGNORED: &[u32] = &[
     0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5,

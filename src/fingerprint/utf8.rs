@@ -1,6 +1,6 @@
-//! Characters of a text by their UTF-8 bytes.
+//! Finds characters of a text by their UTF-8 bytes.
 
-/// Returns the start of the character before this one; 0 if there is none.
+/// Returns the start of the character before `at`; 0 if there is none.
 #[expect(clippy::indexing_slicing, reason = "a byte of the text")]
 pub(super) fn before(bytes: &[u8], at: usize) -> usize {
     let mut before = at.saturating_sub(1);
@@ -15,7 +15,7 @@ pub(super) fn is_inside(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// Returns the character that begins here, and its length.
+/// Returns the character that begins at `at`, and its length.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "a character of a text is whole")]
 pub(super) fn code_at(bytes: &[u8], at: usize) -> (u32, usize) {

@@ -13,7 +13,8 @@ use super::simhash::{FEATURE_WEIGHT_MAX, Simhash};
 use super::weights::Weights;
 use crate::fingerprint::error::Result;
 
-/// Features with at most this many occurrences have a fast path into the vote. Most features do.
+/// Features with at most this many occurrences have a fast path into the vote. Most features have
+/// few occurrences.
 const COUNTS_WITH_LANES: u64 = 8;
 
 /// The number of features for which memory is kept between documents.
@@ -23,13 +24,14 @@ const FEATURES_KEPT: usize = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct Voting {
     recipe: Recipe,
-    /// The processing of features, from the recipe. It is checked for each batch: a check for each
-    /// feature would be slower.
+    /// The processing of features, from the recipe. The vote checks this value once for each batch,
+    /// since a check for each feature would be slower.
     taking: Taking,
     tally: FeatureCounts,
     /// Features with the offsets of their words, if positions matter.
     placed: Vec<(u64, usize)>,
-    /// The most distinct features counted at a time, if the text can be read several times.
+    /// The maximum number of distinct features counted at a time, if the text can be read several
+    /// times.
     pub(super) features_max: usize,
     pub(super) weights: Weights,
     pub(super) vote: Simhash,
@@ -38,11 +40,11 @@ pub(super) struct Voting {
 /// The processing of features on arrival.
 #[derive(Clone, Copy, Debug)]
 enum Taking {
-    /// They vote at once, since all have the same weight.
+    /// Features vote at once, since all have the same weight.
     Vote,
-    /// They are counted.
+    /// Features are counted.
     Count,
-    /// They are kept with their positions.
+    /// Features are kept with their positions.
     Keep,
 }
 
@@ -87,10 +89,10 @@ impl Voting {
         }
     }
 
-    /// Whether a text may have more features than can be counted at a time, and can be read several
-    /// times instead.
+    /// Whether a text must be read several times, because it may have more features than can be
+    /// counted at a time.
     pub(super) fn wants_parts(&self, text: &str) -> bool {
-        // No feature has less than a byte of its own.
+        // A text has at most one feature for each byte.
         let is_large = text.len() > self.features_max;
         is_large && matches!(self.taking, Taking::Count) && self.recipe.is_apart()
     }
@@ -150,8 +152,8 @@ impl Voting {
         heaviest
     }
 
-    /// Lets the features of a text vote with weights that depend on the heaviest one, and returns
-    /// the heaviest weight that votes.
+    /// Lets the features of a text vote with weights that depend on the heaviest weight, and
+    /// returns the heaviest weight that votes.
     fn vote_parts_by_weight(
         &mut self,
         grams: &mut Grams,
@@ -196,8 +198,8 @@ impl Voting {
         part.next()
     }
 
-    /// Lets the fields of a document vote, given the heaviest weight of a feature of its text.
-    /// Returns the weight of each field; 0 if none votes.
+    /// Lets the fields of a document vote. `heaviest` is the weight of the heaviest feature of its
+    /// text. Returns the weight of each field; 0 if none votes.
     fn vote_of_fields(&mut self, document: &Document, heaviest: u64) -> u64 {
         let Voting { recipe, vote, .. } = self;
         let weight = match recipe.fields {
@@ -207,7 +209,7 @@ impl Voting {
                 let free = 64 - recipe.reserved as usize;
                 let balance = vote.balance();
                 let nearest = balance.iter().take(free).map(|balance| balance.unsigned_abs()).min();
-                // If all bits are reserved, there is none to flip. A bit that is too far from
+                // If all bits are reserved, there is no bit to flip. A bit that is too far from
                 // flipping gets the largest weight that a feature can have.
                 let enough = nearest.unwrap_or(0) + 1;
                 u64::try_from(enough).unwrap_or(FEATURE_WEIGHT_MAX)
@@ -245,7 +247,7 @@ fn vote_by_count(recipe: &Recipe, tally: &FeatureCounts, vote: &mut Simhash) -> 
 }
 
 /// Hashes a field: its name, a byte 0x1F, and the words of its value in lower case with one space
-/// between two.
+/// between two words.
 pub(super) fn hash_of_field(hash: Hash, name: &str, value: &str) -> u64 {
     let mut field = name.as_bytes().to_vec();
     field.push(0x1f);

@@ -26,8 +26,8 @@ impl Counts {
 }
 
 impl Rarity {
-    /// Returns the weight factor if `df` of `n` documents have the feature: in units of 2⁻¹⁶, or of
-    /// 2⁻³² for 1/df, since only the ratio of weights matters.
+    /// Returns the weight factor if `df` of `n` documents have the feature. The factor is in units
+    /// of 2⁻¹⁶, or of 2⁻³² for 1/df, since only the ratio of weights matters.
     fn factor(self, n: u64, df: u64) -> u64 {
         match self {
             Rarity::None => ONE,
@@ -43,8 +43,8 @@ impl Scaling {
     pub(super) fn weight(self, x: u64, length: u64) -> u64 {
         match self {
             Scaling::None => ONE,
-            // More digits than a logarithm needs, so that the last words of a long document still
-            // weigh something.
+            // The result has more digits than a logarithm needs, so that the last words of a long
+            // document still weigh something.
             Scaling::Front => (fixed::ln(x.saturating_add(2)) << 16) / x.saturating_add(2),
             Scaling::Ends => fixed::cos_plus_one(x, length),
             Scaling::By { weight, .. } => weight(x, length).min(WEIGHT_MAX),
@@ -106,7 +106,7 @@ impl Weights {
         if recipe.is_placed() {
             let features = tally.features().zip(tally.places());
             for (weight, (feature, places)) in unscaled.iter_mut().zip(features) {
-                // The mean over its occurrences.
+                // The mean over the occurrences of the feature.
                 let all = *weight * u128::from(places);
                 *weight = (all / u128::from(feature.count.max(1))) >> 16;
             }
@@ -114,8 +114,8 @@ impl Weights {
         Ok(unscaled.iter().copied().max().unwrap_or(0))
     }
 
-    /// Scales the weights of these features for a vote, given the heaviest weight of all. Features
-    /// without weight, or left out by the recipe, are dropped.
+    /// Scales the weights of these features for a vote. `heaviest` is the heaviest weight of all
+    /// features. Drops features without weight, and features that the recipe leaves out.
     #[expect(clippy::expect_used, reason = "the heaviest has been made to fit")]
     pub(super) fn scale(&mut self, recipe: &Recipe, tally: &FeatureCounts, heaviest: u128) {
         let Weights { unscaled, weighed, .. } = self;
@@ -138,7 +138,7 @@ impl Weights {
         self.weighed.iter().map(|feature| feature.1).max().unwrap_or(0)
     }
 
-    /// Frees memory beyond that of this many features.
+    /// Frees memory beyond the need of `features` features.
     pub(super) fn shrink_to(&mut self, features: usize) {
         self.hashes.shrink_to(features);
         self.frequencies.shrink_to(features);

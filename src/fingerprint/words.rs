@@ -14,8 +14,8 @@ pub(super) trait Take {
     /// Takes a word in lower case, and the offset of its first character in the whole text.
     fn word(&mut self, word: &[u8], at: usize);
 
-    /// Takes several words of a stretch of text in lower case, with the offsets of the stretch in
-    /// the whole text.
+    /// Takes several words of a stretch of text in lower case. `places` has the offsets of the
+    /// stretch in the whole text.
     fn words(&mut self, text: &[u8], words: &[Span], places: Places) {
         for word in words {
             self.word(word.of(text), places.of(*word));
@@ -84,24 +84,24 @@ impl<'s> Places<'s> {
 /// lower-cased.
 ///
 /// The text is normalised first (NFC, see [`Composer`]), so canonically equivalent texts have the
-/// same words. The offset of a word is that of the first character that it is composed of.
+/// same words. The offset of a word is the offset of the first character that it was composed from.
 ///
 /// Letters and digits are the characters with the property `Alphabetic` or of a category `N*`.
 /// Combining marks continue a word and begin none. Invisible characters, such as soft hyphens and
 /// joiners, are skipped, but still separate the characters around them in composition. Words are
-/// lower-cased character by character, one for one: if the lower case has several characters
-/// (U+0130 alone), the first one counts; and a final sigma becomes a sigma, since capitals do not
-/// distinguish the two.
+/// lower-cased character by character. Each character becomes one character: if the lower case has
+/// several characters (U+0130 alone), only its first character is used. A final sigma becomes a
+/// sigma, since capitals do not distinguish the two.
 ///
 /// Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer, Myanmar and related) have no
-/// such runs: in them, each pair of neighbouring characters is a word, and so is a single
-/// character. With `runs`, they are treated like others.
+/// such runs. In scripts without spaces, each pair of neighbouring characters is a word, and so is
+/// a single character. With `runs`, these scripts are treated like other scripts.
 ///
 /// The result does not depend on how the text is cut into pieces.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     run: Run,
-    /// The characters that the next one may still change.
+    /// The characters that the next character may still change.
     composer: Composer,
     /// The number of bytes passed on.
     passed: usize,
@@ -142,8 +142,8 @@ impl Words {
     }
 
     /// Composes the beginning of a text: the first character, unless one is buffered already, and
-    /// all that may join it. Returns the length. If it was the whole text, the last characters stay
-    /// buffered.
+    /// all characters that may join it. Returns the length of the composed beginning. If the
+    /// beginning is the whole text, the last characters stay buffered.
     fn compose(&mut self, text: &str, take: &mut impl Take) -> usize {
         let Words { run, composer, passed } = self;
         for (at, c) in text.char_indices() {
@@ -303,7 +303,7 @@ mod tests {
             1 => "\\PC{0,4}",
         ]
         .boxed();
-        // Now and then one longer than a run.
+        // Some texts are longer than a run.
         let long = prop_oneof![6 => 0..40usize, 1 => 300..400usize];
         long.prop_flat_map(move |length| prop::collection::vec(piece.clone(), length))
             .prop_map(|pieces| pieces.concat())

@@ -28,7 +28,7 @@ pub(super) enum Syntax {
     Xhtml,
     /// An XML declaration.
     Xml,
-    /// A rule at the start.
+    /// A `@charset` rule at the start.
     Css,
     /// No declaration: JSON is UTF-8.
     Json,
@@ -43,12 +43,12 @@ impl ContentType {
     }
 
     /// Parses a `Content-Type` header (WHATWG *Fetch*, 3.5, "extract a MIME type"). Join the values
-    /// of repeated headers by commas; the last valid one counts. If it has no charset, the charset
-    /// of earlier values of the same type counts. `None` if no value is valid, or only `*/*`.
-    /// Linear time.
+    /// of repeated headers by commas: the result is the last valid value. If the last valid value
+    /// has no charset, it gets the charset of the values of the same type before it. `None` if no
+    /// value is valid, or if the only valid values are `*/*`. Linear time.
     pub fn from_header(value: &str) -> Option<ContentType> {
         let mut found: Option<ContentType> = None;
-        // The charset of the first value in a row of values of one essence.
+        // The charset of the first value in a run of values with the same essence.
         let mut charset: Option<String> = None;
         for value in split(value) {
             let Some(mut parsed) = parse(value) else { continue };
@@ -85,7 +85,7 @@ impl ContentType {
     /// Returns the type of a document from a label, a header, or nothing.
     pub(super) fn declared(declared: Option<&str>) -> ContentType {
         match declared {
-            // No label has a slash, and every type has one.
+            // A label contains no slash, and every type contains a slash.
             Some(header) if header.contains('/') => {
                 ContentType::from_header(header).unwrap_or_else(ContentType::html)
             }
@@ -94,8 +94,8 @@ impl ContentType {
         }
     }
 
-    /// Returns the type with another essence, such as one sniffed from the bytes, and the same
-    /// charset.
+    /// Returns a type with the same charset and the new essence, for example an essence sniffed
+    /// from the bytes.
     #[must_use]
     pub fn with_essence(self, essence: impl Into<Cow<'static, str>>) -> ContentType {
         ContentType { essence: essence.into(), ..self }
@@ -112,7 +112,7 @@ impl ContentType {
     }
 
     /// Returns the name of the charset's encoding in the *Encoding* standard, such as
-    /// `windows-1252` for `latin1`. `None` if there is no charset, or an unknown one.
+    /// `windows-1252` for `latin1`. `None` if there is no charset, or if the charset is unknown.
     pub fn encoding(&self) -> Option<&'static str> {
         self.label().map(Encoding::name)
     }

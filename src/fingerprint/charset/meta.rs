@@ -7,7 +7,8 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFI
 /// The relevant attributes, in the order of [`Meta::values`].
 const NAMES: [&[u8]; 3] = [b"charset", b"content", b"http-equiv"];
 
-/// The relevant attributes of a `<meta>` element. Of repeated attributes the first counts.
+/// The relevant attributes of a `<meta>` element. If an attribute is repeated, only its first
+/// occurrence is used.
 #[derive(Default)]
 pub(super) struct Meta<'a> {
     values: [Option<Cow<'a, [u8]>>; NAMES.len()],
@@ -33,7 +34,8 @@ impl<'a> Meta<'a> {
         }
     }
 
-    /// Returns the encoding that the prescan finds: an unknown charset skips the element.
+    /// Returns the encoding that the prescan finds. The prescan skips an element with an unknown
+    /// charset.
     pub(super) fn prescanned(&self) -> Option<&'static Encoding> {
         let [charset, ..] = &self.values;
         match charset {
@@ -43,7 +45,7 @@ impl<'a> Meta<'a> {
     }
 
     /// Returns the encoding that a parser finds (HTML, 13.2.6.4.4, a start tag whose name is
-    /// "meta"): after an unknown charset the pragma counts.
+    /// "meta"). If the charset is unknown, a parser uses the pragma.
     pub(super) fn parsed(&self) -> Option<&'static Encoding> {
         let [charset, ..] = &self.values;
         charset.as_deref().and_then(from_label).or_else(|| self.pragma())
@@ -57,7 +59,7 @@ impl<'a> Meta<'a> {
 }
 
 /// Returns the encoding of a label in a document. Since the declaration was read as ASCII, the
-/// document is not UTF-16; and x-user-defined means windows-1252 (HTML, 13.2.3.2 and 13.2.3.4).
+/// document is not UTF-16. x-user-defined means windows-1252 (HTML, 13.2.3.2 and 13.2.3.4).
 pub(super) fn from_label(label: &[u8]) -> Option<&'static Encoding> {
     let encoding = Encoding::for_label(label)?;
     Some(if encoding == UTF_16LE || encoding == UTF_16BE {

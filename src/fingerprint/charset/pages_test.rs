@@ -7,14 +7,14 @@ use encoding_rs::Encoding;
 use super::decode;
 use crate::fingerprint::visible_text;
 
-/// Sentences of each language. The Vietnamese ones use separate tone marks where windows-1258 has
-/// no letter with that tone.
+/// Sentences of each language. The Vietnamese sentences use separate tone marks for letters that
+/// windows-1258 lacks.
 const TEXTS: &str = include_str!("texts.txt");
 
 /// Encodings with a language, and whether the encoding of an undeclared page is guessed correctly.
 ///
-/// ISO-2022-JP is never guessed. Nor is macintosh, which pages declare today, if they use it at
-/// all.
+/// ISO-2022-JP is never guessed. Nor is macintosh: the few pages that still use macintosh declare
+/// it.
 const ENCODINGS: [(&str, &str, bool); 32] = [
     ("shift_jis", "ja", true),
     ("euc-jp", "ja", true),

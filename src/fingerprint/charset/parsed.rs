@@ -11,12 +11,13 @@ use super::prescan::{self, PRESCAN_BYTES};
 use crate::fingerprint::html::foreign::Foreign;
 use crate::fingerprint::html::{elements, tokens};
 
-/// Returns the encoding that a page declares in the first `<meta>` element that names one (HTML,
-/// 13.2.3.4, "changing the encoding while parsing"). A browser uses the prescanned encoding only
-/// until its parser meets such an element, so this comes before the prescan.
+/// Returns the encoding that a page declares in the first `<meta>` element that names an encoding
+/// (HTML, 13.2.3.4, "changing the encoding while parsing"). A browser drops the prescanned encoding
+/// when its parser meets a `<meta>` that names an encoding, so this function runs before the
+/// prescan.
 ///
-/// A page is tokenised as bytes. Only ISO-2022-JP uses the bytes of markup within characters; in
-/// it, a false tag may hide a late declaration. If a page declares its encoding early, only its
+/// A page is tokenised as bytes. Only ISO-2022-JP uses the bytes of markup within characters:
+/// there, a false tag may hide a late declaration. If a page declares its encoding early, only its
 /// start is read. Otherwise the bytes are searched for the last `<meta>`, and the part before it is
 /// tokenised if it contains the word "charset".
 pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
@@ -32,13 +33,13 @@ pub(super) fn encoding(bytes: &[u8]) -> Option<&'static Encoding> {
         return None;
     }
     let finder = find(late);
-    // The last apparent `<meta>` may be in an attribute of a real one, which ends later.
+    // The last apparent `<meta>` may be inside an attribute of a real `<meta>` that ends later.
     let is_cut = finder.found.is_none() && finder.meta.is_some();
     if is_cut { find(bytes).found } else { finder.found }
 }
 
-/// Returns the positions of apparent `<meta>` tags, those with a lower-case name first. Pages are
-/// full of `<` but not of `<m`, so searching for two bytes is much faster than for one.
+/// Returns the positions of apparent `<meta>` tags; tags with a lower-case name come first. Pages
+/// are full of `<` but not of `<m`, so searching for two bytes is much faster than for one.
 fn metas(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let small = memmem::find_iter(bytes, b"<m");
     let large = memmem::find_iter(bytes, b"<M");
@@ -52,7 +53,8 @@ fn end_of_metas(bytes: &[u8]) -> Option<usize> {
     Some(last + prescan::meta_len(tag).unwrap_or(tag.len()))
 }
 
-/// Whether a text contains the word "charset". Character references could spell it, but never do.
+/// Whether a text contains the word "charset". Character references could spell the word, but no
+/// page uses them for it.
 fn names_charset(bytes: &[u8]) -> bool {
     let name = b"charset";
     let is_here = |at: usize| {

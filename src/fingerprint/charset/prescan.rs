@@ -11,9 +11,9 @@ pub(super) const PRESCAN_BYTES: usize = 1024;
 
 /// Elements whose content is not markup, so that a `<meta>` in them declares nothing.
 ///
-/// The standard's algorithm does not know them: it accepts a `<meta>` in a string of a script until
-/// the parser meets a real one. `noscript` is not in the list: whether it contains markup depends
-/// on scripting, and the prescan treats it as markup.
+/// The standard's algorithm does not skip these elements: it accepts a `<meta>` in a string of a
+/// script until the parser meets a real `<meta>`. `noscript` is not in the list: whether it
+/// contains markup depends on scripting, and the prescan treats it as markup.
 const RAW: [&[u8]; 8] =
     [b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes"];
 
@@ -55,7 +55,7 @@ fn utf16_declaration(start: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// Returns the encoding that an XML declaration names (HTML, 13.2.3.2, "get an XML encoding"). Text
-/// after the declaration does not count.
+/// after the declaration is ignored.
 fn xml_declaration(start: &[u8]) -> Option<&'static Encoding> {
     let declaration = start.strip_prefix(b"<?xml")?;
     let declaration = declaration.get(..declaration.iter().position(|b| *b == b'>')?)?;
@@ -87,12 +87,12 @@ struct Scan<'b> {
 }
 
 impl<'b> Scan<'b> {
-    /// Returns the encoding of the first `<meta>` that names one.
+    /// Returns the encoding of the first `<meta>` that names an encoding.
     fn encoding(mut self) -> Result<&'static Encoding, OutOfBytes> {
         loop {
             self.until(|b| b == b'<')?;
             if self.rest.starts_with(b"<!--") {
-                // The dashes of the start may be those of the end.
+                // The dashes of the start of a comment may also be the dashes of its end.
                 self.skip(2);
                 self.after(b"-->")?;
             } else if is_meta(self.rest) {
@@ -196,14 +196,14 @@ impl<'b> Scan<'b> {
     }
 }
 
-/// Whether a `<meta>` tag begins here, in whatever context.
+/// Whether the bytes begin with a `<meta>` tag, in any context.
 pub(super) fn is_meta(bytes: &[u8]) -> bool {
     let name = b"<meta";
     let Some((word, rest)) = bytes.split_at_checked(name.len()) else { return false };
     word.eq_ignore_ascii_case(name) && rest.first().is_some_and(|b| is_blank(*b) || *b == b'/')
 }
 
-/// Returns the length of the `<meta>` tag that begins here; `None` if it has no end.
+/// Returns the length of the `<meta>` tag at the start of the bytes; `None` if the tag has no end.
 pub(super) fn meta_len(bytes: &[u8]) -> Option<usize> {
     let mut scan = Scan { rest: bytes };
     scan.skip(b"<meta".len());

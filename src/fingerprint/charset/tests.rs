@@ -51,7 +51,7 @@ fn content_types_are_parsed_as_browsers_do() {
         ("text/html, cannot-parse", Some(("text/html", None))),
         ("text/html;charset=gbk, */*", Some(("text/html", Some("gbk")))),
         ("text/html, ", Some(("text/html", None))),
-        // The charset that is kept is that of the first in a row.
+        // The type keeps the charset of the first value in the run.
         (
             "text/html;charset=gbk, text/html;charset=utf-8, text/html",
             Some(("text/html", Some("gbk"))),
@@ -63,7 +63,7 @@ fn content_types_are_parsed_as_browsers_do() {
         ("text/html;charset=\"utf-8", Some(("text/html", Some("utf-8")))),
         ("text/html;charset=\"utf-8\"gbk;charset=x", Some(("text/html", Some("utf-8")))),
         ("text/html;charset=\"\"", Some(("text/html", Some("")))),
-        // The first charset counts that is a value.
+        // The first parameter `charset` with a value is used.
         ("text/html;charset=gbk;charset=utf-8", Some(("text/html", Some("gbk")))),
         (
             "text/html;charset;charset=;charset=\"\u{100}\";charset=gbk",
@@ -104,7 +104,7 @@ fn page_is_html_regardless_of_its_type() {
     assert!(
         ContentType::of_page(Some("text/plain;charset=gbk")).decode(b"\xd6\xd0").ends_with('中')
     );
-    // As a text it declares nothing.
+    // As plain text, the page declares nothing.
     assert!(decode(page, Some("text/plain")).starts_with("<meta"));
     assert!(!decode(page, Some("text/plain")).ends_with('а'));
 }
@@ -219,7 +219,8 @@ fn parser_overrides_the_prescan() {
     let xml = b"<?xml version='1.0' encoding='koi8-r'?>".to_vec();
     let page = [xml, vec![b' '; 2000], b"<meta charset=gbk>".to_vec()].concat();
     assert_eq!(declared(&page), Some("GBK"));
-    // Where scripts do not run, this is markup; a prescan takes it for that.
+    // Where scripts do not run, the content of `<noscript>` is markup; the prescan reads it as
+    // markup.
     assert_eq!(declared(b"<noscript><meta charset=gbk></noscript>"), Some("GBK"));
     assert_eq!(late(b"<noscript><meta charset=gbk></noscript>"), None);
 }
@@ -230,7 +231,8 @@ fn meta_counts_before_and_after_the_prescan_limit() {
         let page = [vec![b' '; before], b"<meta name=x charset=\"gbk\">".to_vec()].concat();
         assert_eq!(declared(&page), Some("GBK"), "{before}");
     }
-    // The first that declares an encoding counts, however many do not.
+    // The first element that declares an encoding is used, after any number of elements that
+    // declare none.
     let many = "<meta name=viewport>".repeat(500) + "<meta charset=gbk><meta charset=utf-8>";
     assert_eq!(declared(many.as_bytes()), Some("GBK"));
 }
@@ -248,7 +250,7 @@ fn xml_declarations_declare_an_encoding() {
         ("<?xml encoding='gbk'", None),
         ("<?xml encoding='gbk?>", None),
         ("<?XML encoding='gbk'?>", None),
-        // Only the declaration declares.
+        // Only the XML declaration declares an encoding.
         ("<?xml version='1.0'?><x encoding='gbk'/>", None),
         ("<?xml version='1.0'?><root encoding='koi8-r'>", None),
         ("<?xml version=\"1.0\"?><!-- encoding=\"gbk\" --><rss>é</rss>", None),
@@ -273,8 +275,8 @@ fn xml_declarations_declare_an_encoding() {
     assert_eq!(rss.in_document(b"<rss><meta charset=gbk></rss>"), None);
 }
 
-/// XHTML is UTF-8 unless it declares otherwise; invalid UTF-8 may declare its encoding as HTML
-/// does.
+/// XHTML is UTF-8 unless it declares otherwise. If its UTF-8 is invalid, a `<meta>` may declare the
+/// encoding, as in HTML.
 #[test]
 fn xhtml_is_read_as_xml_and_then_html() {
     let xhtml = ContentType::from_header("application/xhtml+xml").unwrap();
@@ -309,7 +311,7 @@ fn undeclared_truncated_utf8_is_utf8() {
         }
         assert!(matches!(decode(text.as_bytes(), declared), Cow::Borrowed(_)));
     }
-    // A single byte is no evidence.
+    // A single byte is no evidence of UTF-8.
     assert_eq!(decode(b"caf\xe9", None), "café");
     // A declaration overrides invalid bytes.
     assert_eq!(decode(b"<meta charset=utf-8>caf\xe9", None), "<meta charset=utf-8>caf\u{fffd}");
@@ -323,13 +325,14 @@ fn undeclared_utf8_with_few_errors_is_utf8() {
         broken.splice(at..at, bytes.iter().copied());
         broken
     };
-    // Cut in the middle, with more behind it; signs of another encoding; surrogates; at the beginning.
+    // A character cut in the middle and followed by more text; signs of another encoding;
+    // surrogates; a truncated character at the beginning.
     let half = [&text[..6], b"...</p>\n", &text].concat();
     let all = [with(0, b"\xb3"), with(9, b"\xa9"), with(9, b"\xa0"), with(9, b"\xc0\x80"), half];
     for bytes in all.into_iter().chain([with(9, b"\xed\xa0\xbd\xed\xb8\x80")]) {
         assert_eq!(decode(&bytes, None), String::from_utf8_lossy(&bytes));
     }
-    // One letter of eight is too many.
+    // One invalid byte for seven valid non-ASCII letters is too many.
     let mixed = "für ".repeat(7).into_bytes();
     assert_eq!(
         decode(&[&mixed[..], b"f\xfcr"].concat(), None),
@@ -361,7 +364,7 @@ fn guess_reads_past_a_long_head() {
         let page = [vec![b' '; head], russian.to_vec()].concat();
         assert!(decode(&page, None).ends_with("библиотеку."), "{head}");
     }
-    // Only by so much: a mark of an end that never comes costs no more.
+    // Bytes beyond the limit do not change the guess.
     let page = [russian.to_vec(), vec![b' '; 2 << 20], b"\xff".to_vec()].concat();
     assert!(decode(&page, None).starts_with("Сегодня"));
 }
@@ -400,7 +403,7 @@ fn hostile_pages_take_linear_time() {
     }
 }
 
-/// Encoded texts decode to the originals, whatever the form of the declaration.
+/// Encoded texts decode to the originals, for any form of the declaration.
 #[test]
 fn declared_encodings_round_trip() {
     let text = "Żółw, жук, 図書館, 中文, 한국어, שלום";

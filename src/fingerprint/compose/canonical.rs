@@ -33,7 +33,7 @@ static PARTS: LazyLock<Pages<u8>> = LazyLock::new(|| {
     Pages::new(&all)
 });
 
-/// The value in [`PARTS`] of a decomposable character. No class is as high.
+/// The value in [`PARTS`] of a decomposable character. All combining classes are lower.
 const DECOMPOSED: u8 = u8::MAX;
 
 /// Returns the canonical combining class of an indecomposable character.
@@ -51,7 +51,8 @@ pub(in crate::fingerprint) fn is_yes(c: char) -> bool {
     !is_vowel && !is_trailing && !is_changed && !is_second
 }
 
-/// Returns the first character of a composite's decomposition; for another character, itself.
+/// Returns the first character of a composite's decomposition, or the character itself if it is not
+/// a composite.
 fn initial(code: u32) -> u32 {
     let mut first = code;
     while let Some((_, one, _)) = row(COMPOSITES, first) {
@@ -66,7 +67,7 @@ pub(in crate::fingerprint) fn is_inert(c: char) -> bool {
     !CLASSES.iter().any(|(first, last, _)| (*first..=*last).contains(&(c as u32))) && is_yes(c)
 }
 
-/// Returns all characters that are not inert; some of them twice.
+/// Returns all characters that are not inert; some characters occur twice.
 pub(in crate::fingerprint) fn not_inert() -> impl Iterator<Item = char> {
     let marks = CLASSES.iter().flat_map(|(first, last, _)| *first..=*last);
     let changed = EXCLUDED.iter().map(|row| row.0).chain(SINGLES.iter().map(|row| row.0));
@@ -90,7 +91,8 @@ pub(super) fn decompose(c: char, give: &mut impl FnMut(char)) {
     if let Some(syllable) = code.checked_sub(SYLLABLES).filter(|s| *s < SYLLABLE_COUNT) {
         return decompose_syllable(syllable, give);
     }
-    // The second character cannot be decomposed, and the first one once, twice or three times.
+    // The second character cannot be decomposed. The first character can be decomposed once, twice
+    // or three times.
     let (mut first, mut behind, mut count) = (code, ['\0'; DEPTH_MAX], 0);
     loop {
         if let Some(other) = single(first) {
@@ -110,7 +112,7 @@ pub(super) fn decompose(c: char, give: &mut impl FnMut(char)) {
     behind.iter().take(count).rev().for_each(|c| give(*c));
 }
 
-/// The most decomposition steps of a character.
+/// The maximum number of decomposition steps of a character.
 const DEPTH_MAX: usize = 3;
 
 fn decompose_syllable(syllable: u32, give: &mut impl FnMut(char)) {
@@ -158,7 +160,7 @@ fn row(table: &[(u32, u32, u32)], code: u32) -> Option<(u32, u32, u32)> {
     table.get(at).copied()
 }
 
-/// Returns the single character that replaces this one.
+/// Returns the single character that replaces this character.
 fn single(code: u32) -> Option<u32> {
     let at = SINGLES.binary_search_by_key(&code, |(code, _)| *code).ok()?;
     SINGLES.get(at).map(|(_, other)| *other)
@@ -214,7 +216,8 @@ mod tests {
             let first = first.unwrap();
             assert!(class(first) == 0 && is_yes(first), "{c:?}");
         }
-        // All that text in most languages of Europe has, composed; found by one byte.
+        // All characters below U+0300 are inert. Composed text in most European languages has no
+        // other characters, and one byte is enough to recognise them.
         assert!(('\0'..'\u{300}').all(is_inert));
     }
 

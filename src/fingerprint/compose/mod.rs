@@ -12,16 +12,16 @@ use canonical::{class, compose, decompose};
 
 /// Composes characters that arrive one by one, with their offsets in the text.
 ///
-/// It buffers characters that a later one may change: a starter and the marks after it. A composed
-/// character has the offset of its first part.
+/// The composer buffers a starter and the marks after it, since a later character may change them.
+/// A composed character has the offset of its first part.
 ///
-/// Of the marks after a starter the first [`MARKS_MAX`] in canonical order count, and the rest are
-/// dropped. So memory is bounded for any text, and equivalent texts stay equal; no orthography
+/// Only the first [`MARKS_MAX`] marks after a starter, in canonical order, are used, and the rest
+/// are dropped. So memory is bounded for any text, and equivalent texts stay equal. No orthography
 /// needs more marks on a letter (UAX #15, section 13).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Composer {
     starter: Option<(char, usize)>,
-    /// In canonical order.
+    /// The marks after the starter, in canonical order.
     marks: Vec<Mark>,
 }
 
@@ -41,8 +41,8 @@ impl Composer {
         self.starter.is_none() && self.marks.is_empty()
     }
 
-    /// Takes the next character, and passes on those that no later one can change: at most
-    /// [`MARKS_MAX`] plus four.
+    /// Takes the next character, and passes on the characters that no later character can change:
+    /// at most [`MARKS_MAX`] plus four.
     pub(super) fn push(&mut self, c: char, at: usize, give: &mut impl FnMut(char, usize)) {
         decompose(c, &mut |part| self.part(part, at, give));
     }
@@ -77,7 +77,7 @@ impl Composer {
         self.starter = Some((c, at));
     }
 
-    /// Composes the starter with each unblocked mark. A remaining mark blocks later ones of the
+    /// Composes the starter with each unblocked mark. A remaining mark blocks later marks of the
     /// same class.
     fn compose_marks(&mut self) {
         let Some((starter, _)) = &mut self.starter else { return };
@@ -118,16 +118,16 @@ pub(super) mod tests {
         assert_eq!(composed("ae\u{301}o"), [('a', 0), ('é', 1), ('o', 4)]);
         // The cedilla (class 202) comes before the acute accent (230).
         assert_eq!(composed("c\u{301}\u{327}x"), [('ḉ', 0), ('x', 5)]);
-        // A mark without a starter, and one that is blocked by another of its class.
+        // A mark without a starter, and a mark that is blocked by another mark of its class.
         assert_eq!(composed("\u{301}e"), [('\u{301}', 0), ('e', 2)]);
         assert_eq!(composed("x\u{302}\u{301}"), [('x', 0), ('\u{302}', 1), ('\u{301}', 3)]);
-        // Hangul by arithmetic; the last two are not of a syllable.
+        // Hangul by arithmetic; the last two characters belong to no syllable.
         assert_eq!(composed("\u{1112}\u{1161}\u{11ab}"), [('한', 0)]);
         assert_eq!(
             composed("하\u{11ab}\u{1161}\u{11ab}"),
             [('한', 0), ('\u{1161}', 6), ('\u{11ab}', 9)]
         );
-        // One character that two take the place of.
+        // A character that decomposes into two characters.
         assert_eq!(composed("a\u{958}"), [('a', 0), ('\u{915}', 1), ('\u{93c}', 1)]);
     }
 
@@ -141,7 +141,7 @@ pub(super) mod tests {
             assert!(composer.marks.len() <= MARKS_MAX);
         }
         composer.finish(&mut |c, _| given.push(c));
-        // Cedillas come before accents, and the first one makes a letter with the starter.
+        // Cedillas come before accents, and the first cedilla makes a letter with the starter.
         assert_eq!(given, "ȩ".to_owned() + &"\u{327}".repeat(MARKS_MAX - 1) + "é");
     }
 

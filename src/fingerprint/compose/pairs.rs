@@ -1,6 +1,6 @@
-//! Frozen tables of characters that are equivalent to two others, as of Unicode 17.
+//! Frozen tables of characters that are equivalent to two characters, as of Unicode 17.
 
-/// Primary composites, without Hangul: each with the two characters that it is composed of.
+/// Primary composites, without Hangul: each with its two component characters.
 #[rustfmt::skip]
 pub(super) const COMPOSITES: &[(u32, u32, u32)] = &[
     (0xc0, 0x41, 0x300), (0xc1, 0x41, 0x301), (0xc2, 0x41, 0x302), (0xc3, 0x41, 0x303),
@@ -270,8 +270,8 @@ pub(super) const COMPOSITES: &[(u32, u32, u32)] = &[
     (0x16d69, 0x16d63, 0x16d67), (0x16d6a, 0x16d69, 0x16d67),
 ];
 
-/// Characters that are decomposed into these two and never composed again (of those with the property
-/// `Full_Composition_Exclusion`, the ones that are equivalent to more than one character).
+/// Characters that are decomposed into two characters and never composed again: the characters with
+/// the property `Full_Composition_Exclusion` that are equivalent to more than one character.
 #[rustfmt::skip]
 pub(super) const EXCLUDED: &[(u32, u32, u32)] = &[
     (0x344, 0x308, 0x301), (0x958, 0x915, 0x93c), (0x959, 0x916, 0x93c), (0x95a, 0x917, 0x93c),

@@ -1,8 +1,8 @@
-//! Frozen tables of characters that are equivalent to one other, and of combining classes, as of
-//! Unicode 17.
+//! Frozen tables of characters that are equivalent to one other character, and of combining
+//! classes, as of Unicode 17.
 
-/// Characters that are equivalent to a single other one, which takes their place; that one may be
-/// composed of others.
+/// Characters that are equivalent to a single other character, which replaces them. The replacement
+/// may itself be a composite.
 #[rustfmt::skip]
 pub(super) const SINGLES: &[(u32, u32)] = &[
     (0x340, 0x300), (0x341, 0x301), (0x343, 0x313), (0x374, 0x2b9), (0x37e, 0x3b), (0x387, 0xb7),
@@ -217,7 +217,8 @@ pub(super) const SINGLES: &[(u32, u32)] = &[
     (0x2fa1d, 0x2a600),
 ];
 
-/// Canonical combining classes other than 0: first and last of each range, and their class.
+/// Canonical combining classes other than 0: first and last of each range, and the class of the
+/// range.
 #[rustfmt::skip]
 pub(super) const CLASSES: &[(u32, u32, u8)] = &[
     (0x300, 0x314, 230), (0x315, 0x315, 232), (0x316, 0x319, 220), (0x31a, 0x31a, 232),

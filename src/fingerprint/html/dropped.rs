@@ -2,12 +2,13 @@
 
 use super::elements::{ends_paragraph, is_container, is_parent, may_stay_open};
 
-/// Finds the end of an element. It has counters only, however deep the page is.
+/// Finds the end of an element. Needs only counters, regardless of the depth of the page.
 pub(super) struct Dropped {
     name: Vec<u8>,
-    /// The number of open elements of the same name within it.
+    /// The number of open elements of the same name within the dropped element.
     same: u64,
-    /// The number of open containers within it, for elements without a mandatory end tag.
+    /// The number of open containers within the dropped element, for elements without a mandatory
+    /// end tag.
     containers: u64,
 }
 
@@ -16,8 +17,8 @@ impl Dropped {
         Dropped { name, same: 0, containers: 0 }
     }
 
-    /// Takes a start tag within it. Returns `false` if the tag ends this element, whose end tag may
-    /// be omitted.
+    /// Takes a start tag within the element. Returns `false` if the tag ends this element, whose
+    /// end tag may be omitted.
     pub(super) fn open(&mut self, name: &[u8], empty: bool) -> bool {
         if self.containers == 0 && self.ends_before(name) {
             return false;
@@ -43,7 +44,7 @@ impl Dropped {
         }
     }
 
-    /// Takes an end tag. Returns `false` if it is that of the element or of its parent.
+    /// Takes an end tag. Returns `false` for the end tag of the element or of its parent.
     pub(super) fn close(&mut self, name: &[u8]) -> bool {
         let own = self.name == name;
         let ended = if own {

@@ -43,8 +43,8 @@ pub(in crate::fingerprint) fn is_void(name: &[u8]) -> bool {
     )
 }
 
-/// Whether an element is on lines of its own: those that end a paragraph, except cells, and some
-/// others.
+/// Whether an element starts and ends a line. Elements that end a paragraph do, except cells, and
+/// some others.
 pub(super) fn is_break(name: &[u8]) -> bool {
     (ends_paragraph(name) && !is_cell(name))
         || matches!(
@@ -64,8 +64,8 @@ pub(super) fn is_break(name: &[u8]) -> bool {
         )
 }
 
-/// Whether an element ends an open paragraph at its start. Table parts do, because they end its
-/// cell.
+/// Whether an element ends an open paragraph at its start. Table parts do, because they end the
+/// cell that contains the paragraph.
 pub(super) fn ends_paragraph(name: &[u8]) -> bool {
     matches!(
         name,
@@ -125,7 +125,7 @@ pub(super) fn is_cell(name: &[u8]) -> bool {
     matches!(name, b"td" | b"th" | b"input" | b"img" | b"rt" | b"rp" | b"label")
 }
 
-/// Whether an element always has an end tag and may contain elements that need none.
+/// Whether an element always has an end tag and may contain elements that need no end tag.
 pub(super) fn is_container(name: &[u8]) -> bool {
     matches!(
         name,

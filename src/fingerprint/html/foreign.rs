@@ -2,12 +2,12 @@
 
 use super::elements::ends_paragraph;
 
-/// Tracks nesting in `svg` and `math`. It has counters only, however deep the page is.
+/// Tracks nesting in `svg` and `math`. Needs only counters, regardless of the depth of the page.
 #[derive(Default)]
 pub(in crate::fingerprint) struct Foreign {
     /// The number of open foreign elements.
     open: u64,
-    /// The number of open elements within them that contain HTML again.
+    /// The number of open elements within foreign elements whose content is HTML again.
     integration: u64,
 }
 
@@ -39,8 +39,8 @@ impl Foreign {
         }
     }
 
-    /// Checks a start tag first: an HTML-only element ends unclosed foreign content. Returns
-    /// whether it did.
+    /// Ends unclosed foreign content if the element of a start tag is HTML-only, and returns
+    /// whether foreign content was ended. Must be called before the tag is processed.
     pub(in crate::fingerprint) fn breaks_out(&mut self, name: &[u8]) -> bool {
         let out = self.open > 0 && self.integration == 0 && is_of_html(name);
         if out {

@@ -5,7 +5,7 @@ use crate::fingerprint::document::Marks;
 /// Elements that emphasise.
 const EMPHASIS: [&[u8]; 6] = [b"b", b"strong", b"i", b"em", b"u", b"mark"];
 
-/// The open elements. It has flags and counters only, however deep the page is.
+/// The open elements. Needs only flags and counters, regardless of the depth of the page.
 #[derive(Default)]
 pub(super) struct Marking {
     title: bool,
@@ -27,7 +27,7 @@ impl Marking {
     fn set(&mut self, name: &[u8], opened: bool) {
         match name {
             b"title" => self.title = opened,
-            // A heading ends with the end tag of any, and a link where the next begins.
+            // The end tag of any heading ends a heading. The start of the next link ends a link.
             b"h1" | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" => self.heading = opened,
             b"a" => self.anchor = opened,
             _ => {

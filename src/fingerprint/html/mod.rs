@@ -23,11 +23,11 @@ use super::document::Document;
 /// and links, and with the `author`, `description` and `keywords` of its `<meta>` elements as
 /// fields.
 ///
-/// It drops markup, comments, and content that a browser does not show as text: that of `script`,
-/// `style`, `template`, `noscript`, `svg`, `math`, `iframe`, `object`, `audio`, `video` and
-/// `canvas`, and of elements with the attribute `hidden`. The title stays. Block elements and line
-/// breaks end a line, cells of a table are separated, inline elements do not split a word, and runs
-/// of white space become one space or line end. Styles are ignored.
+/// Drops markup, comments, and content that a browser does not show as text: the content of
+/// `script`, `style`, `template`, `noscript`, `svg`, `math`, `iframe`, `object`, `audio`, `video`
+/// and `canvas`, and of elements with the attribute `hidden`. The title stays. Block elements and
+/// line breaks end a line, cells of a table are separated, inline elements do not split a word, and
+/// runs of white space become one space or line end. Styles are ignored.
 ///
 /// Linear in time and memory. Any input is accepted: an unclosed element ends with the page.
 ///
@@ -42,13 +42,13 @@ use super::document::Document;
 /// ```
 pub fn extract(html: &str) -> Document {
     let mut reduction = Reduction::default();
-    // A byte order mark is no text.
+    // A byte order mark is not part of the text.
     tokens::read(html.strip_prefix('\u{feff}').unwrap_or(html).as_bytes(), &mut reduction);
     reduction.document.trim_end();
     reduction.document
 }
 
-/// Returns the text of the document that [`extract`] makes.
+/// Returns the text of the document that [`extract`] returns.
 pub fn visible_text(html: &str) -> String {
     extract(html).into_text()
 }
@@ -134,7 +134,7 @@ impl Reduction {
 
     fn append(&mut self, value: &[u8]) {
         let mut value = String::from_utf8_lossy(value);
-        // A NUL is no character, not even a space (HTML, 13.2.6.4.7).
+        // A NUL is dropped, and does not become a space (HTML, 13.2.6.4.7).
         if value.contains('\0') {
             value = value.replace('\0', "").into();
         }
@@ -162,8 +162,8 @@ impl Reduction {
     }
 }
 
-/// Whether a character is white space or a control character. They are listed here, so that later
-/// versions of Unicode change nothing.
+/// Whether a character is white space or a control character. The characters are listed here, so
+/// that later versions of Unicode change nothing.
 fn is_space(c: char) -> bool {
     matches!(
         c,

@@ -1,6 +1,6 @@
 //! A start tag while it is read.
 
-/// The longest field value in bytes; longer ones are ignored.
+/// The longest field value in bytes; longer values are ignored.
 const FIELD_BYTES_MAX: usize = 4096;
 
 /// The tag being read, with its relevant attributes.
@@ -10,7 +10,7 @@ pub(super) struct Tag {
     pub(super) hidden: bool,
     /// The attribute whose value may follow.
     attribute: Attribute,
-    /// The attributes seen so far: of repeated ones the first counts.
+    /// The attributes seen so far: if an attribute is repeated, only its first occurrence is used.
     seen: [bool; 3],
     /// The attributes of a `meta` element.
     field: Option<&'static str>,
@@ -54,7 +54,7 @@ impl Tag {
     /// Takes the value of the current attribute.
     pub(super) fn value(&mut self, value: &[u8]) {
         match self.attribute {
-            // Hidden until the reader searches: part of the page's text.
+            // An element that is hidden until the reader searches is part of the page's text.
             Attribute::Hidden if value.eq_ignore_ascii_case(b"until-found") => self.hidden = false,
             Attribute::Name => {
                 let names = ["author", "description", "keywords"];

@@ -43,7 +43,7 @@ fn references_decode_as_in_browsers() {
     assert_eq!(visible_text(none), "\u{fffd}".repeat(6));
     assert_eq!(visible_text("&#xd83d;&#xde00; &#x1f600;"), "\u{fffd}\u{fffd} 😀");
     assert_eq!(visible_text("a&#13;b&#10;c&#9;d&#12;e&#160;f"), "a b c d e f");
-    // With or without an end, and of names the longest.
+    // With or without an end; of several matching names the longest is used.
     assert_eq!(visible_text("&#65 &#x42;C&#X44 &#; &#x; &# 69"), "A BCD &#; &#x; &# 69");
     assert_eq!(visible_text("&eacute &notit; &notin; &AMP &copy2 &Eacute;"), "é ¬it; ∉ & ©2 É");
     assert_eq!(visible_text("<title>&#146;&amp;#65;</title>"), "’&#65;");
@@ -160,7 +160,7 @@ fn messy_page_is_always_read_alike() {
         <blockquote>21<!-- 22 --!>23<!-->24</blockquote 25>< 26 <27> </ 28> <?29?> 北京\u{301} \u{0}30
         <template><p>31</template><iframe><p>32</iframe><strong>33<textarea><b>34</textarea></body></html>35";
     let document = extract(page);
-    // Parts that are marked alike.
+    // Parts with the same marks.
     let mut parts: Vec<(String, Marks)> = Vec::new();
     for (at, c) in document.text().char_indices() {
         let marks = document.marks(at..at + 1);

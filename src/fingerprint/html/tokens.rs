@@ -1,4 +1,4 @@
-//! Tokenizes a page; a tag decides how the text after it is read.
+//! Tokenizes a page. A tag decides how the text after it is read.
 
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Span, State, Tokenizer, naive_next_state};
@@ -10,7 +10,7 @@ pub(in crate::fingerprint) trait Reader {
     /// Whether the position is in foreign content.
     fn is_foreign(&self) -> bool;
 
-    /// Whether it needs no more tokens.
+    /// Whether this reader needs no more tokens.
     fn is_done(&self) -> bool {
         false
     }
@@ -19,11 +19,12 @@ pub(in crate::fingerprint) trait Reader {
 /// Signals that a reader needs no more tokens.
 struct Done;
 
-/// Passes the tokens of a page to a reader until it is done. Invalid UTF-8 is passed unchanged.
+/// Passes the tokens of a page to a reader until the reader is done. Invalid UTF-8 is passed
+/// unchanged.
 pub(in crate::fingerprint) fn read<R: Reader>(html: &[u8], reader: &mut R) {
     let reading = Reading { reader, name: Vec::new(), next: None };
     let emitter = Switching(CallbackEmitter::new(reading));
-    // The only item is that the reader is done.
+    // The iterator has at most one item, which means that the reader is done.
     Tokenizer::new_with_emitter(html, emitter).next();
 }
 
@@ -43,7 +44,8 @@ impl<R: Reader> Callback<Done, ()> for Reading<'_, R> {
                 self.name.clear();
                 self.name.extend_from_slice(name);
             }
-            // The content of scripts and the like is no markup, but drawings have markup alone.
+            // The content of scripts and similar elements is not markup, but foreign content is
+            // always markup.
             CallbackEvent::CloseStartTag { .. } if !self.reader.is_foreign() => {
                 self.next = match self.name.as_slice() {
                     b"noframes" => Some(State::RawText),
@@ -71,7 +73,7 @@ impl<R: Reader> ForwardingEmitter for Switching<'_, R> {
     }
 
     fn emit_current_tag(&mut self) -> Option<State> {
-        // On its own account it switches nothing.
+        // The inner emitter never switches the state.
         self.0.emit_current_tag().or(self.0.callback_mut().next.take())
     }
 

@@ -1,8 +1,9 @@
 //! The two inner loops of a fingerprint: the only code of `fingerprint` with `unsafe`.
 //!
 //! `classify` finds the letters and digits among 64 bytes and lower-cases them; `count` and `weigh`
-//! add up the bits of many hashes. The portable versions define the results. Those for AVX2 are
-//! explicit, and agree bit for bit. The processor's features select the version at run time.
+//! add up the bits of many hashes. The portable versions define the results. The AVX2 versions use
+//! explicit instructions, and return bit-identical results. The processor's features select the
+//! version at run time.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -20,14 +21,14 @@ pub(super) struct Classes {
     pub(super) word: u64,
     /// Bytes of non-ASCII characters.
     pub(super) foreign: u64,
-    /// Their leading bytes, from 0xC0 on.
+    /// Leading bytes of non-ASCII characters, from 0xC0 on.
     pub(super) leads: u64,
 }
 
-/// The most hashes per call of [`Kernel::count`]: more would overflow a byte.
+/// The maximum number of hashes per call of [`Kernel::count`]; more hashes would overflow a byte.
 pub(super) const COUNTED_MAX: usize = 255;
 
-/// For each bit, the weight of the features whose hash has it.
+/// For each bit, the weight of the features whose hash has the bit set.
 pub(super) type Votes = [u64; 64];
 
 /// A hash and its weight.
@@ -37,10 +38,10 @@ type Classify = unsafe fn(&[u8; BLOCK], &mut [u8; BLOCK]) -> Classes;
 type Count = unsafe fn(&[u64], &mut [u8; 64]);
 type Weigh = unsafe fn(&[Weighed], &mut Votes);
 
-/// One version of the three functions.
+/// A version of the three functions.
 ///
 /// Invariant: a `Kernel` exists only if the processor has the features that its functions were
-/// compiled for. Only [`Kernel::fastest`] and [`Kernel::PORTABLE`] create one.
+/// compiled for. Only [`Kernel::fastest`] and [`Kernel::PORTABLE`] create a `Kernel`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
     classify: Classify,
@@ -69,8 +70,8 @@ impl Kernel {
     #[inline]
     pub(super) fn classify(self, text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
-        // and they ask for nothing else.
+        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // need, and the functions have no other precondition.
         unsafe {
             (self.classify)(text, lower)
         }

@@ -9,16 +9,17 @@ const fn all(byte: u8) -> u64 {
 
 /// Sets the highest bit of each byte from `first` to `last`; all bytes are ASCII.
 fn between(bytes: u64, first: u8, last: u8) -> u64 {
-    // An addition that reaches the highest bit: none carries into the next byte.
+    // Each addition sets at most the highest bit of its byte: no addition carries into the next
+    // byte.
     let from = bytes + all(0x80 - first);
     let beyond = bytes + all(0x7f - last);
     from & !beyond & all(0x80)
 }
 
-/// Gathers the highest bits of the bytes, that of the lowest byte first.
+/// Gathers the highest bits of the bytes, starting with the lowest byte.
 fn gather(bytes: u64) -> u64 {
-    // Every product of a bit of one with a bit of the other has a place of its own; the eight that
-    // matter come to lie in the highest byte.
+    // Each product of a bit of one factor and a bit of the other factor has its own position. The
+    // eight relevant products are in the highest byte.
     (bytes >> 7 & all(1)).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
@@ -29,7 +30,7 @@ pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
         let bytes = u64::from_le_bytes(*text);
         let foreign = bytes & all(0x80);
         let ascii = bytes & all(0x7f);
-        // Non-ASCII bytes are neither capitals nor letters here.
+        // Non-ASCII bytes are neither capitals nor letters in this comparison.
         let capitals = between(ascii, b'A', b'Z') & !foreign;
         let small = ascii | capitals >> 2;
         let word = (between(small, b'a', b'z') | between(small, b'0', b'9')) & !foreign;

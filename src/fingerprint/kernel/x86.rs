@@ -16,7 +16,7 @@ use super::{BLOCK, Classes, Votes, Weighed};
 fn load<T: IntoBytes + Immutable>(bytes: &T) -> __m256i {
     const { assert!(size_of::<T>() == size_of::<__m256i>()) };
     #[expect(unsafe_code, reason = "a load through a pointer")]
-    // SAFETY: these are 32 bytes that may be read; the load asks for no alignment.
+    // SAFETY: the reference covers 32 readable bytes; the load needs no alignment.
     unsafe {
         _mm256_loadu_si256(std::ptr::from_ref(bytes).cast())
     }
@@ -27,8 +27,8 @@ fn load<T: IntoBytes + Immutable>(bytes: &T) -> __m256i {
 fn store<T: FromBytes + IntoBytes>(vector: __m256i, bytes: &mut T) {
     const { assert!(size_of::<T>() == size_of::<__m256i>()) };
     #[expect(unsafe_code, reason = "a store through a pointer")]
-    // SAFETY: these are 32 bytes that may be written, and any bytes are a `T`; the store asks for no
-    // alignment.
+    // SAFETY: the reference covers 32 writable bytes, and any bytes are a valid `T`; the store
+    // needs no alignment.
     unsafe {
         _mm256_storeu_si256(std::ptr::from_mut(bytes).cast(), vector);
     }
@@ -41,8 +41,8 @@ fn mask(bytes: __m256i) -> u64 {
     u64::from(_mm256_movemask_epi8(bytes).cast_unsigned())
 }
 
-/// Selects the bytes from `first` to `last`, both ASCII. Non-ASCII bytes are negative, so below
-/// both.
+/// Selects the bytes from `first` to `last`, both ASCII. Non-ASCII bytes are negative, so they are
+/// below `first` and `last`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn between(bytes: __m256i, first: u8, last: u8) -> __m256i {
@@ -64,7 +64,7 @@ pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
         let word = _mm256_or_si256(between(bytes, b'a', b'z'), between(bytes, b'0', b'9'));
         classes.word |= mask(word) << place;
         classes.foreign |= mask(bytes) << place;
-        // The two highest bits. No bit of one byte gets into the highest of another.
+        // The two highest bits. No bit of a byte moves into the highest bit of another byte.
         let leads = _mm256_and_si256(bytes, _mm256_slli_epi16::<1>(bytes));
         classes.leads |= mask(leads) << place;
     }
@@ -73,7 +73,7 @@ pub(super) fn classify(text: &[u8; BLOCK], lower: &mut [u8; BLOCK]) -> Classes {
 
 #[target_feature(enable = "avx2")]
 pub(super) fn count(hashes: &[u64], counts: &mut [u8; 64]) {
-    // Byte i of a vector looks at bit i: at byte i / 8 of the hash, and there at bit i % 8.
+    // Byte i of a vector tests bit i of the hash: bit i % 8 of byte i / 8.
     let low_bytes = _mm256_setr_epi8(
         0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, //
         2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3,
@@ -97,7 +97,7 @@ pub(super) fn count(hashes: &[u64], counts: &mut [u8; 64]) {
 
 #[target_feature(enable = "avx2")]
 pub(super) fn weigh(features: &[Weighed], votes: &mut Votes) {
-    /// The number of bits whose votes are in registers at a time: they occupy half of the
+    /// The number of bits whose votes are in registers at a time. The votes occupy half of the
     /// registers.
     const HELD: usize = 32;
     for (part, votes) in votes.as_chunks_mut::<HELD>().0.iter_mut().enumerate() {

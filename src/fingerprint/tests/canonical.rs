@@ -94,8 +94,8 @@ fn all_word_readers_agree_on_equivalent_texts() {
     }
 }
 
-/// Contexts after a character in the test of all characters: marks that compose, that are
-/// reordered, that do neither; a vowel and a trailing consonant of Hangul; skipped characters.
+/// Contexts after a character in the test of all characters: marks that compose, marks that are
+/// reordered, and other marks; a vowel and a trailing consonant of Hangul; skipped characters.
 const BEHIND: [&str; 10] = [
     "",
     "\u{301}",
@@ -113,7 +113,7 @@ const BEHIND: [&str; 10] = [
 fn every_character_reads_like_its_decomposition() {
     let kernels = [Kernel::fastest(), Kernel::PORTABLE];
     let mut each = kernels.map(|kernel| Words::new(kernel, false));
-    // Unassigned planes have nothing.
+    // Unassigned planes have no characters.
     for c in ('\0'..='\u{3ffff}').chain('\u{e0000}'..='\u{e0fff}') {
         for behind in BEHIND {
             let text = format!("x{c}{behind}Y {c}{behind}");
@@ -155,7 +155,8 @@ proptest! {
         words.finish(&mut take);
         prop_assert!(found.is_sorted_by_key(|(_, at)| *at));
         for (word, at) in found {
-            // The text from there on has the word; nothing that is composed was cut in two.
+            // The text from the offset on begins with the word, and no composed character was cut
+            // in two.
             let behind = words_by(&mut Words::new(Kernel::PORTABLE, runs), &text[at..]);
             let begins = behind.first().is_some_and(|first| first.starts_with(&word) || word.starts_with(first));
             prop_assert!(begins, "{:?} at {} of {:?}: {:?}", word, at, text, behind);

@@ -51,11 +51,11 @@ const TEXTS: &[&str] = &[
     "x1 = 3.14159; y2 = x1 * 2.71828 // ½ Ⅳ ٤٢",
 ];
 
-/// The number of a text on a page of a site whose pages all begin with [`TEMPLATE`].
+/// The number of a text that begins with [`TEMPLATE`], as all pages of a site do.
 const OF_TEMPLATE: usize = 100;
 const TEMPLATE: &str = TEXTS[6];
 
-/// Returns the text with a number: one of [`TEXTS`], or a long one after them, for which all
+/// Returns the text with a number: one of [`TEXTS`], or after them a long text for which all
 /// presets give different results.
 fn text(number: usize) -> String {
     if number == OF_TEMPLATE {
@@ -104,8 +104,8 @@ const OTHERS: &[&str] = &[
     "words2-nonumbers-mod3-minwise-leave0.1-seed7-reserved8/2",
 ];
 
-/// Recipes with the numbers of texts and their fingerprints: these never change. A better recipe
-/// gets another name.
+/// Recipes with the numbers of texts and their fingerprints. These fingerprints never change. A
+/// better recipe gets another name.
 #[rustfmt::skip]
 const GOLDEN: &[(&str, usize, u64)] = &[
     ("default", 0, 0x0000_0000_0000_0000),
@@ -243,7 +243,8 @@ fn golden_vectors_never_change() {
         assert_eq!(golden(name, *text), *fingerprint, "{name} of text {text}");
     }
     // Every recipe gives a different fingerprint of the long text; but none of its runs of three
-    // words is in the table, so they all have the same weight. Those of a template do not.
+    // words is in the table, so all its runs have the same weight. The runs of a template have
+    // different weights.
     let long = GOLDEN.iter().filter(|golden| golden.1 == TEXTS.len() && golden.0 != "templated");
     let distinct: HashMap<u64, &str> = long.clone().map(|golden| (golden.2, golden.0)).collect();
     assert_eq!(distinct.len(), long.count(), "{distinct:?}");
@@ -372,7 +373,7 @@ fn fields_are_features() {
     let mut same = Document::new("the same text of a few words");
     same.field("author", "jane doe");
     assert_eq!(of(shared, &document), of(shared, &same));
-    // One that has the nearest bit against it flips it.
+    // A field that votes against the nearest bit flips the bit.
     let flip = recipe.fields(Fields::Flip);
     let text = "the same text of a few words";
     let mut vote = Simhash::new(ONE);
@@ -395,7 +396,7 @@ fn heaviest_weights_are_still_distinguished() {
     let mut counted = Counted::new(&recipe);
     counted.add("spam eggs ham");
     let mut fingerprinter = Fingerprinter::with_frequencies(&recipe, &counted).unwrap();
-    // One word weighs more than all others together.
+    // One word weighs more than all other words together.
     let text = ["spam ".repeat(30), "eggs ".repeat(9), "ham".into()].concat();
     let spam = Hash::Xxh3.of(b"spam");
     assert_eq!(fingerprinter.of_text(&text).unwrap(), spam);
@@ -460,9 +461,9 @@ proptest! {
         fields.into_iter().for_each(|(name, value)| document.field(name, value));
         let expected = naive(&recipe, &document, &counted);
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
-        // With the memory of another text, and without special instructions.
+        // The result is the same with the memory of another text, and without special instructions.
         prop_assert_eq!(fingerprinter.of(&document).unwrap(), expected);
-        // With space for some of its features at a time.
+        // The result is the same with space for only some of the features at a time.
         if let Making::Simhash(voting) = &mut fingerprinter.making {
             voting.features_max = features_max;
         }

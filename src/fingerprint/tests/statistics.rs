@@ -10,8 +10,9 @@ use simkeep_testing::depth::up_to;
 /// The number of pairs for which the error of the mean is stated.
 const PAIRS: u64 = 10_000;
 
-/// The factor for a larger mean. It must be within three standard errors for [`PAIRS`], which are
-/// six of its own: a probability of one in 500 million.
+/// The factor for a larger mean. The mean of the larger sample must be within three standard errors
+/// for [`PAIRS`]. Three standard errors for [`PAIRS`] are six standard errors of the larger sample:
+/// a probability of one in 500 million.
 const TIMES: u64 = 4;
 
 /// Pseudorandom numbers.
@@ -29,12 +30,12 @@ impl Random {
     }
 }
 
-/// How features that only one of two sets has are distributed.
+/// The distribution of the features that only one of two sets has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rest {
-    /// To either set, at random.
+    /// Each feature belongs to one of the two sets, at random.
     Both,
-    /// All to the second: the first is a subset of it.
+    /// All features to the second set: the first set is a subset of it.
     Second,
 }
 
@@ -60,7 +61,7 @@ fn pair(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64
 }
 
 /// Returns the mean deviation of pairs from expectation, in standard errors for [`PAIRS`] pairs,
-/// and the variance as a multiple of that of 64 independent bits.
+/// and the variance as a multiple of the variance of 64 independent bits.
 fn scatter(random: &mut Random, all: std::ops::Range<u64>, rest: Rest) -> (f64, f64) {
     let (mut sum, mut squares, mut independent) = (0.0, 0.0, 0.0);
     let pairs = PAIRS * up_to(TIMES);
@@ -85,7 +86,8 @@ fn differing_bits_have_no_bias_at_any_size() {
             let mut random = Random((number << 40) | (rest as u64) << 50);
             let (errors, variance) = scatter(&mut random, bin.clone(), rest);
             assert!(errors.abs() < 3.0, "{rest:?} of {bin:?}: {errors} standard errors");
-            // Bits of small sets come from the same features, and those of large ones from each its own.
+            // Bits of small sets come from the same features, and bits of large sets from different
+            // features.
             assert!((0.9..1.2).contains(&variance), "{rest:?} of {bin:?}: {variance}");
         }
     }
@@ -97,7 +99,7 @@ fn bits_are_balanced_and_pairwise_independent() {
     let recipe: Recipe = "near".parse().unwrap();
     let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
     let mut random = Random(1 << 60);
-    // The texts, 64 of them in each number: one number for each bit.
+    // The texts, 64 of them in each number. Each bit has its own column of numbers.
     let mut columns = vec![[0u64; 64]; TEXTS.div_ceil(64)];
     let mut text = String::new();
     for column in &mut columns {
@@ -131,7 +133,7 @@ fn bits_are_balanced_and_pairwise_independent() {
         );
         squares.push(errors * errors);
     }
-    // Their mean is 1, with a standard error of √(2/2016).
+    // The mean of the squares is 1, with a standard error of √(2/2016).
     let mean = squares.iter().sum::<f64>() / squares.len() as f64;
     assert!(squares.len() == 2016 && (mean - 1.0).abs() < 5.0 * (2.0f64 / 2016.0).sqrt(), "{mean}");
 }
