@@ -1,13 +1,14 @@
 //! The results of a search, and their consumer.
 
-/// A fingerprint that was found.
+/// A fingerprint in the result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Candidate {
-    /// Its ordinal in the canonical column, or its number in [`Chains`](super::Chains).
+    /// The ordinal of the fingerprint in the canonical column, or its number in
+    /// [`Chains`](super::Chains).
     pub ordinal: u32,
     /// The fingerprint.
     pub fingerprint: u64,
-    /// Its Hamming distance from the query: 0 to 64.
+    /// The Hamming distance of the fingerprint from the query: 0 to 64.
     pub distance: u8,
 }
 
@@ -21,8 +22,8 @@ impl Candidate {
 
 /// A consumer of search results.
 pub trait Finds {
-    /// Announces an ordinal that may be found next. Its fingerprint is being prefetched, so this is
-    /// the time to prefetch other data about it.
+    /// Announces an ordinal that may be found next. The search is prefetching its fingerprint, so
+    /// the consumer should now prefetch its own data for the ordinal.
     fn expect(&mut self, ordinal: u32) {
         let _ = ordinal;
     }
@@ -37,7 +38,7 @@ impl Finds for Vec<Candidate> {
     }
 }
 
-// Closures prefetch nothing: `expect` stays the empty default.
+// Closures prefetch nothing: `expect` keeps its empty default.
 impl<F: FnMut(usize, Candidate)> Finds for F {
     fn find(&mut self, place: usize, candidate: Candidate) {
         self(place, candidate);

@@ -10,7 +10,7 @@ use super::kernel::Kernel;
 use super::line::Line;
 use crate::cpu::prefetch;
 
-/// A column of a segment, as the search reads it.
+/// A column of a segment, read by the search.
 ///
 /// The search reads ranges and never the whole column. So an implementation over a mapped file can
 /// verify the checksums of only the touched blocks, on first touch.
@@ -25,25 +25,26 @@ pub trait Column {
     ///
     /// # Errors
     ///
-    /// If the range extends beyond the column, or its bytes are damaged.
+    /// Returns an error if the range extends beyond the column, or if its bytes are damaged.
     fn bytes(&self, range: Range<u64>) -> Result<&[u8], Self::Error>;
 
-    /// Announces a read of the memory line at byte `offset`. This is a hint: it costs a nanosecond,
-    /// cannot fail, and the offset may be beyond the end.
+    /// Announces a read of the memory line at byte `offset`. The call is a hint: it costs a
+    /// nanosecond and cannot fail, and the offset may be beyond the end.
     fn expect(&self, offset: u64) {
-        // A column that verifies checksums in `bytes` should
-        // override this: a hint must not read a whole block.
+        // A column that verifies checksums in `bytes` should override this method, since a hint
+        // must not read a whole block.
         if let Ok(bytes) = self.bytes(offset..offset.saturating_add(1)) {
             prefetch(bytes);
         }
     }
 
-    /// Returns the whole column as memory lines. Those in `lines` are sound. The caller
-    /// reads no others, and checks that they exist.
+    /// Returns the whole column as memory lines. The lines with the numbers `lines` are sound. The
+    /// caller reads no other lines, and checks that these lines exist.
     ///
     /// # Errors
     ///
-    /// If one of the lines is damaged. For a line beyond the end, an error is optional.
+    /// Returns an error if one of the lines is damaged. For a line beyond the end, an error is
+    /// optional.
     fn lines(&self, lines: impl Iterator<Item = u32>) -> Result<&[Line], Self::Error>;
 
     /// Builds the error for an invalid value at byte `offset` of this column.
@@ -131,8 +132,8 @@ pub(super) fn scan<C: Column>(
     k: u32,
     found: &mut dyn FnMut(Candidate),
 ) -> Result<(), C::Error> {
-    /// The number of fingerprints per read: 64 KiB, so that they are still in the cache when the
-    /// near ones are read again.
+    /// The number of fingerprints per read: 64 KiB, so that the near fingerprints are still in the
+    /// cache when they are read again.
     const STRIDE: u32 = 8192;
     // The first comparison only yields indices, so the words
     // of a hit are read twice, the second time from the cache.
@@ -140,7 +141,7 @@ pub(super) fn scan<C: Column>(
     let mut near = Vec::new();
     while start < end {
         let stop = end.min(start.saturating_add(STRIDE));
-        // Checksums of the blocks in this range are verified here, before anything is compared.
+        // Checksums of the blocks in this range are verified here, before any comparison.
         let column = u64s(fingerprints, start..stop)?;
         kernel.near_u64(column, fingerprint, k, &mut near);
         for index in near.drain(..) {

@@ -22,11 +22,12 @@ pub struct Cost {
     pub ns: f64,
 }
 
-// The figures are those of a processor with AVX2 and slow dependent lines, fitted to measurements of
-// every shape from 10,000 to ten million fingerprints and k = 0 to 12 (`search::tests::timing`). With
-// AVX-512 nearly all shrink alike, which changes no choice; exceptions are marked.
+// The figures are for a processor with AVX2 and slow dependent lines, fitted to measurements of
+// every shape from 10,000 to ten million fingerprints and k = 0 to 12 (`search::tests::timing`).
+// With AVX-512 nearly all figures shrink by the same factor, which changes no choice; exceptions
+// are marked.
 
-/// The bytes of tables that a core's own cache holds, and those that the shared cache holds.
+/// The capacities in bytes of a core's own cache and of the shared cache for tables.
 const CACHES: [f64; 2] = [768e3, 24e6];
 
 /// Nanoseconds for a line that is prefetched with others, from each cache and from memory.
@@ -45,18 +46,18 @@ const PROBE_NS: [f64; 2] = [18.0, 4.0];
 const CELLS_NS: f64 = 60.0;
 
 /// Nanoseconds for an entry whose stored bits are near: a line of ordinals, then a line of the
-/// canonical column; lines of several entries overlap.
+/// canonical column; the reads for several entries overlap.
 const SURVIVOR_NS: f64 = 46.0;
 
-/// Nanoseconds for an entry of a scan, from each cache and from memory. In caches, the figures are
-/// between those of AVX2 and of AVX-512, which speeds up scans more than tables.
+/// Nanoseconds for an entry of a scan, from each cache and from memory. The figures for caches lie
+/// between the AVX2 and the AVX-512 figures: AVX-512 speeds up scans more than tables.
 const SCAN_NS: [f64; 3] = [0.18, 0.2, 0.59];
 
 /// Interpolates between the figures of caches and memory for tables of this size.
 fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {
     let [own, shared] = CACHES;
     let [first, second, third] = figures;
-    // Lines are read at random, so the share of hits in a cache is its share of the bytes. The
+    // Lines are read at random, so a cache's share of the bytes is its share of the reads. The
     // shared cache includes the content of the core's own cache.
     let in_own = (own / bytes).min(1.0);
     let in_shared = (shared / bytes).min(1.0) - in_own;
@@ -65,7 +66,7 @@ fn by_size(bytes: f64, figures: [f64; 3]) -> f64 {
 
 impl Cost {
     /// Returns the expected cost to find everything within `k` of a fingerprint among `n` uniformly
-    /// distributed ones, by the cheaper of the shape's tables and a scan.
+    /// distributed fingerprints, by the shape's tables or by a scan, whichever is cheaper.
     #[must_use]
     pub fn of_search(shape: Shape, n: u32, k: u32) -> Self {
         let scan = Self::of_scan(n, expected_around(n, k));
@@ -79,18 +80,19 @@ impl Cost {
     #[must_use]
     pub fn of_scan(n: u32, scanned: f64) -> Self {
         let bytes = f64::from(n) * 8.0;
-        // One wait for the first line; the processor then detects the sequence.
+        // One wait for the first line; then the processor detects the sequential reads.
         let ns = scanned * by_size(bytes, SCAN_NS) + by_size(bytes, WAIT_NS);
         Self { probes: 0.0, candidates: scanned, lines: scanned / 8.0, ns }
     }
 
-    /// Returns the cost of the tables of a shape; `None` if it has none, or if they do not support
-    /// the distance.
+    /// Returns the cost of the tables of a shape; `None` if the shape has no tables, or if its
+    /// tables do not support the distance.
     ///
-    /// With P probes in rotations it counts: the lines of P buckets, the lines in which buckets
-    /// continue, and `SURVIVOR_NS` for each entry whose stored bits are near. With P probes of
-    /// cells: P lines, and the lines in which cells continue. Lines of one step overlap; each step
-    /// waits once. Tables that a narrow search does not use do not compete for the caches.
+    /// The cost of P probes in rotations includes the lines of P buckets, the lines in which
+    /// buckets continue, and `SURVIVOR_NS` for each entry whose stored bits are near. The cost of P
+    /// probes of cells includes P lines, and the lines in which cells continue. The reads of one
+    /// step overlap; each step waits once. Tables that a narrow search does not use do not compete
+    /// for the caches.
     #[must_use]
     pub fn of_tables(shape: Shape, n: u32, k: u32) -> Option<Self> {
         let k = k.min(DISTANCE_MAX);
@@ -99,8 +101,8 @@ impl Cost {
             Shape::Column => None,
             Shape::Rotations(address) => {
                 let visit = Visit::of_rotations(n, address.bits, k);
-                // Up to k = 2 only the first k + 1 rotations are
-                // read, and only these compete for the caches.
+                // Up to k = 2 only the first k + 1 rotations are read, and only these rotations
+                // compete for the caches.
                 let used = f64::from(k + 1).min(BLOCKS as f64) / BLOCKS as f64;
                 let bytes = address.bytes() as f64 * BLOCKS as f64;
                 let line = |figures| by_size(bytes * used, figures);
@@ -110,8 +112,8 @@ impl Cost {
                     + (visit.probes + going_on) * line(LINE_NS)
                     + further * line(NEXT_LINE_NS)
                     + visit.survivors * SURVIVOR_NS
-                    // One wait for all buckets of a round; a second
-                    // one if any of them continues in its rest.
+                    // One wait for all buckets of a round; a second wait if any bucket continues in
+                    // its rest.
                     + (1.0 + going_on.min(1.0)) * line(WAIT_NS);
                 let lines = visit.probes + further + going_on + 2.0 * visit.survivors;
                 Some(Self { probes: visit.probes, candidates: visit.candidates, lines, ns })
@@ -137,11 +139,11 @@ impl Cost {
     }
 }
 
-/// Returns how many of `n` uniformly distributed fingerprints have a popcount within `k` of
-/// another's.
+/// Returns the expected number of `n` uniformly distributed fingerprints that have a popcount
+/// within `k` of the popcount of another uniformly distributed fingerprint.
 fn expected_around(n: u32, k: u32) -> f64 {
-    // The difference of two popcounts of 64 bits has the variance of one popcount of 128 bits, which
-    // is 32. The normal distribution of that is near enough for a choice.
+    // The difference of two popcounts of 64 bits has the variance of one popcount of 128 bits,
+    // which is 32. The normal distribution with this variance is accurate enough for a choice.
     let deviations = (f64::from(k) + 0.5) / 32.0_f64.sqrt();
     f64::from(n) * erf(deviations / std::f64::consts::SQRT_2)
 }
@@ -156,7 +158,7 @@ fn erf(x: f64) -> f64 {
 pub(super) struct Visit {
     /// Buckets or cells.
     pub(super) probes: f64,
-    /// Entries in them.
+    /// Entries in the buckets or cells.
     pub(super) candidates: f64,
     /// Entries whose stored bits are near.
     pub(super) survivors: f64,
@@ -170,14 +172,15 @@ impl Visit {
         let bucket_entries = f64::from(n) / f64::from(1_u32 << bits);
         let mut visit = Self { probes: 0.0, candidates: 0.0, survivors: 0.0 };
         for block in Block::ALL {
-            // The same loops as the search itself, over counts instead of buckets.
+            // The loops are the same as in the search itself, over counts instead of buckets.
             for distance in 0..reach.of(block).min(bits + 1) {
                 let slack = reach.slack(block, distance);
                 let buckets = f64::from(choose(bits, distance));
                 visit.probes += buckets;
                 visit.candidates += buckets * bucket_entries;
-                // Stored blocks are assumed random, so the share of near ones is that of all 16-bit
-                // words. Skewed data has more, and the work limit bounds their cost.
+                // Stored blocks are assumed random, so the share of near blocks is the share among
+                // all 16-bit words. Skewed data has more near blocks, and the work limit bounds
+                // their cost.
                 visit.survivors += buckets * share_within(slack, BLOCK_BITS) * bucket_entries;
             }
         }
@@ -204,7 +207,7 @@ impl Visit {
     }
 }
 
-/// Binomial coefficients up to those of 32.
+/// Binomial coefficients of 0 to 32.
 static CHOOSE: [[u32; 33]; 33] = pascal();
 
 /// Returns the number of ways to choose `count` of `from` items, at most 32.
@@ -219,12 +222,12 @@ fn share_within(distance: u32, bits: u32) -> f64 {
     near.sum::<f64>() / (1_u64 << bits.min(63)) as f64
 }
 
-/// Returns the share of buckets with more entries than fit.
+/// Returns the share of buckets with more entries than their capacity.
 ///
-/// The numbers of entries follow a Poisson distribution, approximated by a normal one.
+/// The numbers of entries follow a Poisson distribution, approximated by a normal distribution.
 fn share_going_on(n: u32, address: RotationBuckets) -> f64 {
     let average = f64::from(n) / f64::from(address.buckets());
-    // A bucket count has the variance of its mean. The half is the continuity correction.
+    // The variance of a bucket's count equals its mean. The added 0.5 is the continuity correction.
     let deviations = (f64::from(address.room()) + 0.5 - average) / average.sqrt().max(1.0);
     let beyond = erf(deviations.abs() / std::f64::consts::SQRT_2).mul_add(-0.5, 0.5);
     if deviations >= 0.0 { beyond } else { 1.0 - beyond }

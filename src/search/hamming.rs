@@ -3,15 +3,15 @@
 //!
 //! R. W. Hamming, "Error detecting and error correcting codes", 1950. The code is *perfect*: the
 //! 2^26 codewords, each with the 31 words that differ from it in one bit, cover all 2^31 words. So
-//! if a table files each word under its nearest codeword, then everything within distance r of a
-//! word is filed under the codewords within r + 1 of it. All of these are needed: 16 for r = 1,
-//! each with 32 words. Reading the 32 words within distance 1 directly would take twice as many
-//! lookups, each with a single word.
+//! if a table files each word under its nearest codeword, then all words within distance r of a
+//! word are filed under the codewords within r + 1 of it. All these codewords are needed: 16 for r
+//! = 1, each with 32 words. Reading the 32 words within distance 1 directly would take twice as
+//! many lookups, each with a single word.
 //!
 //! Bit i of a word is checked by the binary digits of i + 1. The exclusive or of these digits over
-//! the set bits of a word is its *syndrome*: 0 for a codeword, otherwise one more than the bit in
-//! which the nearest codeword differs. The *message* of a codeword consists of its 26 bits for
-//! which i + 1 is not a power of two; it identifies the codeword.
+//! the set bits of a word is its *syndrome*: 0 for a codeword, for other words one more than the
+//! bit in which the nearest codeword differs. The *message* of a codeword consists of its 26 bits
+//! for which i + 1 is not a power of two, and identifies the codeword.
 
 use std::sync::OnceLock;
 
@@ -24,7 +24,8 @@ pub(super) const MESSAGE_BITS: u32 = 26;
 /// The number of syndromes.
 const SYNDROMES: usize = 32;
 
-/// The largest distance of codewords that is searched; beyond, there are tens of millions.
+/// The largest distance of codewords that is searched; at larger distances there are tens of
+/// millions of codewords.
 pub(super) const WEIGHT_MAX: u32 = 7;
 
 /// Returns the syndrome of the low 31 bits of a word: 0 to 31.
@@ -37,7 +38,7 @@ pub(super) fn syndrome(word: u32) -> u32 {
     u32::from(of(0, first) ^ of(1, second) ^ of(2, third) ^ of(3, fourth))
 }
 
-/// The exclusive or of one more than the place of each bit, for each byte of a word.
+/// For each byte of a word, the exclusive or of the numbers *i* + 1 over its set bits *i*.
 static OF_BYTE: [[u8; 256]; 4] = syndromes_of_bytes();
 
 #[expect(clippy::indexing_slicing, reason = "evaluated at compile time, where it would not build")]
@@ -58,8 +59,8 @@ const fn syndromes_of_bytes() -> [[u8; 256]; 4] {
     of
 }
 
-/// Returns the message of a codeword; for other words, the bits at the same places. It is linear:
-/// the message of an exclusive or is the exclusive or of the messages.
+/// Returns the message of a codeword; for other words, the bits at the same places. The function is
+/// linear: the message of an exclusive or is the exclusive or of the messages.
 pub(super) fn message(word: u32) -> u32 {
     word >> 2 & 1 | (word >> 4 & 0x7) << 1 | (word >> 8 & 0x7f) << 4 | (word >> 16 & 0x7fff) << 11
 }
@@ -73,7 +74,7 @@ pub(super) fn nearest(word: u32) -> u32 {
 
 /// The differences from a word to the codewords at a distance from it.
 struct Patterns {
-    /// Where the differences for each syndrome start.
+    /// The start of the differences for each syndrome.
     starts: [usize; SYNDROMES + 1],
     /// The messages of the differences.
     messages: Box<[u32]>,
@@ -82,8 +83,8 @@ struct Patterns {
 /// Returns the messages of all codewords at distance `weight` of a word with this syndrome, each as
 /// an exclusive or with the word's own message. For weights up to [`WEIGHT_MAX`].
 ///
-/// The tables are built on first use: 20 KiB for all weights up to 3, 800 KiB up to 5, 13 MiB up to
-/// 7.
+/// The tables are built on first use: 20 KiB for all weights up to 3, 800 KiB up to 5, 13 MiB up
+/// to 7.
 #[expect(
     clippy::indexing_slicing,
     reason = "a table for each weight, a start for each syndrome and one"
@@ -91,7 +92,8 @@ struct Patterns {
 pub(super) fn patterns(syndrome: u32, weight: u32) -> &'static [u32] {
     static TABLES: [OnceLock<Patterns>; WEIGHT_MAX as usize + 1] =
         [const { OnceLock::new() }; WEIGHT_MAX as usize + 1];
-    // One table for each weight, so that narrow searches do not build the megabytes of the widest.
+    // One table for each weight, so that narrow searches do not build the megabytes of the widest
+    // table.
     let table = TABLES[weight as usize].get_or_init(|| all_patterns(weight));
     let at = syndrome as usize;
     &table.messages[table.starts[at]..table.starts[at + 1]]
@@ -101,15 +103,15 @@ pub(super) fn patterns(syndrome: u32, weight: u32) -> &'static [u32] {
 #[expect(clippy::indexing_slicing, reason = "there is a list for each syndrome")]
 fn all_patterns(weight: u32) -> Patterns {
     let mut of_syndrome = [const { Vec::new() }; SYNDROMES];
-    // In 64 bits, so that the word after the last one shows as a bit beyond the 31.
+    // The loop uses 64 bits, so that the word after the last word has a bit beyond the 31.
     let mut word = (1_u64 << weight) - 1;
     while word >> WORD_BITS == 0 {
         #[expect(clippy::cast_possible_truncation, reason = "it has 31 bits")]
         let low = word as u32;
-        // A word plus a pattern is a codeword if both have the same syndrome. So the patterns of a
-        // word are all words of its syndrome.
+        // The exclusive or of a word and a pattern is a codeword if both have the same syndrome. So
+        // the patterns of a word are all words with its syndrome.
         of_syndrome[syndrome(low) as usize].push(message(low));
-        // Weight 0 has one word, and the step to the next one below would not end.
+        // Weight 0 has one word, for which the step to the next word would not end.
         if word == 0 {
             break;
         }

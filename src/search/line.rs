@@ -1,4 +1,4 @@
-//! Memory lines of 16-bit places, two of which hold a number.
+//! Memory lines of 16-bit places, two of which store a number.
 
 use zerocopy::little_endian::U16;
 
@@ -11,10 +11,11 @@ pub const LINE_BYTES: u64 = size_of::<Line>() as u64;
 /// The number of places in a line.
 pub(super) const LINE_PLACES: u32 = 32;
 
-/// The first of two places that hold the number of the first entry of a bucket or of a line.
+/// The first of the two places that store the number of the first entry of a bucket or of a line.
 pub(super) const NUMBER: u32 = LINE_PLACES - 2;
 
-/// A flag in that number: there are more entries than fit, and they are elsewhere.
+/// A flag in the number at [`NUMBER`]: the bucket or line has more entries than fit, and continues
+/// elsewhere.
 pub(crate) const GOES_ON: u32 = 1 << 31;
 
 /// Writes a number to two places.

@@ -18,31 +18,33 @@ use crate::cpu::prefetch_value;
 /// The number of address bits of a new index's buckets.
 const BITS_MIN: u32 = 4;
 
-/// The number of fingerprints per bucket at which the buckets are doubled: then one in twelve
-/// overflows.
+/// The number of fingerprints per bucket at which the buckets are doubled: at this load one bucket
+/// in twelve overflows.
 const LOAD_MAX: usize = 6;
 
-/// Fingerprints in order of arrival, searchable after every one.
+/// Fingerprints in order of arrival, searchable after every addition.
 ///
-/// It has the four tables of a segment, grown incrementally. A bucket is a chain of nodes, each a
-/// memory line with nine entries, and most chains have one node: a search waits for memory once,
-/// not once for every entry. The first node of a bucket is found by the bucket's number and holds
-/// the latest entries; when it is full, it moves behind an empty one. The index begins with few
-/// buckets and doubles them as they fill, up to the 16 bits of a block.
+/// The index has the four tables of a segment, grown incrementally. A bucket is a chain of nodes.
+/// Each node is a memory line with nine entries, and most chains have one node. So a search waits
+/// for memory once, not once for every entry. The first node of a bucket is found by the bucket's
+/// number and contains the latest entries. When the first node is full, it moves behind a new,
+/// empty node. The index begins with few buckets and doubles them as they fill, up to the 16 bits
+/// of a block.
 ///
-/// Memory: at least 4 KiB; 60 to 100 bytes for each fingerprint up to 300,000, some 55 from a
-/// million on, plus spare capacity as in a `Vec`.
+/// Memory: at least 4 KiB; 60 to 100 bytes for each fingerprint up to 300,000, some 55 bytes from a
+/// million fingerprints on, plus spare capacity as in a `Vec`.
 #[derive(Clone, Debug)]
 pub struct Chains {
     fingerprints: Vec<U64>,
-    /// The table of each block: the first node of each bucket.
+    /// The first node of each bucket, in the table of each block.
     buckets: [Vec<Node>; BLOCKS],
-    /// The nodes behind the first ones, of all tables.
+    /// The nodes after the first node of a chain, of all tables.
     overflow: Vec<Node>,
     /// The number of address bits of the buckets.
     bits: u32,
-    /// The number of each fingerprint, once chains turned out to be too long to find it. The hash
-    /// is randomized, since an attacker may have made the chains long.
+    /// The number of each fingerprint. The map exists once chains were too long to find a
+    /// fingerprint. The hash of the map is randomized, since an attacker may have caused the long
+    /// chains.
     numbers: Option<HashMap<u64, u32>>,
 }
 
@@ -98,17 +100,17 @@ impl Chains {
         self.overflow.clear();
         self.numbers = None;
         for buckets in &mut self.buckets {
-            // The buckets keep their number: the next fill
-            // is likely as large, and need not double again.
+            // The buckets keep their number: the next content is likely to be as large, and the
+            // buckets need not double again.
             buckets.fill(Node::EMPTY);
         }
     }
 
-    /// Prefetches the memory lines that a search within 3 reads first. Call it some hundred
-    /// nanoseconds before the search; it costs about five.
+    /// Prefetches the memory lines that a search within distance 3 reads first. Call this method
+    /// some hundred nanoseconds before the search; the call takes about five nanoseconds.
     pub fn prefetch(&self, fingerprint: u64) {
         for block in Block::ALL {
-            // First nodes are found by arithmetic alone, so the hint needs no read of its own.
+            // The address of a first node is computed, so the hint reads no memory itself.
             prefetch_value(self.first(Probe::own(block, fingerprint, self.bits)));
         }
     }
@@ -116,13 +118,13 @@ impl Chains {
     /// Adds a fingerprint and returns its number: 0 for the first, 1 for the next, and so on. Equal
     /// fingerprints get separate numbers.
     ///
-    /// Cost: a memory line in each of four tables, 50 to 80 ns, and as much again on average for
+    /// Cost: a memory line in each of four tables, 50 to 80 ns, and on average 50 to 80 ns more for
     /// doubling the buckets. The last doubling, at 196,608 fingerprints, takes some 10 ms, half of
     /// it in the operating system for 16 MiB of fresh memory.
     ///
     /// # Panics
     ///
-    /// After 2^32 - 1 fingerprints, which would take 200 GiB.
+    /// Panics after 2^32 - 1 fingerprints, which would take 200 GiB.
     #[expect(clippy::indexing_slicing, reason = "there is a bucket for each value of the bits")]
     pub fn push(&mut self, fingerprint: u64) -> u32 {
         assert!(
@@ -130,15 +132,15 @@ impl Chains {
             "an index in memory numbers fewer than 2^32 fingerprints"
         );
         let id = self.count();
-        // Before the push, so that the new entry goes to its final bucket. At 16 bits the block is
-        // used up, and chains grow longer instead.
+        // The buckets are doubled before the push, so that the new entry goes to its final bucket.
+        // At 16 bits the block has no more bits, and chains grow longer instead.
         if self.len() >= LOAD_MAX << self.bits && self.bits < BLOCK_BITS {
             self.grow();
         }
         self.fingerprints.push(U64::new(fingerprint));
         if let Some(numbers) = &mut self.numbers {
-            // The first number of equal fingerprints stays.
-            // `distinct_numbers` notices by the length that there are some.
+            // Of equal fingerprints, the map keeps the first number. `distinct_numbers` detects
+            // equal fingerprints by the length of the map.
             numbers.entry(fingerprint).or_insert(id);
         }
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
@@ -148,14 +150,15 @@ impl Chains {
         id
     }
 
-    /// Doubles the buckets: each is split in two by the next bit of its entries' blocks. The halves
-    /// are adjacent, so old and new buckets are processed in order.
+    /// Doubles the buckets: the next bit of the entries' blocks splits each bucket in two. The
+    /// halves are adjacent, so old and new buckets are processed in order.
     #[expect(
         clippy::indexing_slicing,
         reason = "entries are numbered as they were pushed; two halves"
     )]
     fn grow(&mut self) {
-        // One bit more for all four tables at once, so that a probe needs a single number of bits.
+        // All four tables get one more bit at once, so that a single number of bits is enough for
+        // all probes.
         self.bits += 1;
         let overflow = std::mem::take(&mut self.overflow);
         for (buckets, block) in self.buckets.iter_mut().zip(Block::ALL) {
@@ -167,8 +170,8 @@ impl Chains {
                 while let Some(node) = chain {
                     for (next, &id) in node.blocks().iter().zip(&node.ids) {
                         let fingerprint = self.fingerprints[id as usize].get();
-                        // The nodes hold the next block only, so the
-                        // new address bit comes from the fingerprint.
+                        // The nodes store only the next block, so the new address bit comes from
+                        // the fingerprint.
                         let half = block.bucket(fingerprint, self.bits) & 1;
                         add(&mut halves[half as usize], &mut self.overflow, next.get(), id);
                     }
@@ -177,18 +180,18 @@ impl Chains {
                 }
                 split.extend(halves);
             }
-            // A chain that was cut would lose entries silently. Checking costs one addition per node.
+            // A truncated chain would lose entries silently. The check costs one addition per node.
             assert_eq!(moved, self.fingerprints.len(), "every table has every fingerprint");
             *buckets = split;
         }
     }
 
     /// Appends to `out` every fingerprint within distance `k` of `fingerprint`, each number once,
-    /// in no particular order. Exact for every `k`; from 64 on that is all of them.
+    /// in no particular order. Exact for every `k`; a `k` of 64 or more finds all fingerprints.
     ///
-    /// Cost: one or two memory lines for each bucket of the pigeonhole principle, 4 for k = 3. It
-    /// is never more than about twice a scan of all fingerprints, at some 0.1 ns each: long chains
-    /// make the search fall back to the scan.
+    /// Cost: one or two memory lines for each bucket of the pigeonhole principle, 4 for k = 3. The
+    /// cost is at most about twice the cost of a scan of all fingerprints, at some 0.1 ns each,
+    /// because long chains make the search fall back to a scan.
     pub fn find(&self, fingerprint: u64, k: u32, out: &mut Vec<Candidate>) {
         if self.is_empty() {
             return;
@@ -198,33 +201,33 @@ impl Chains {
             return;
         }
         let before = out.len();
-        // Following may cost as much as a scan before it gives
-        // up, so both together cost at most about twice a scan.
+        // Following chains is abandoned when it has cost as much as a scan, so both together cost
+        // at most about twice a scan.
         let nodes = nodes_worth_a_scan(self.len()).max(NODES_MIN);
         if self.plan(k).method == SearchMethod::Rotations && self.follow(fingerprint, k, nodes, out)
         {
             return;
         }
-        // The scan finds everything again: hits from the chains would be duplicates.
+        // The scan finds all fingerprints again, so hits from the chains would be duplicates.
         out.truncate(before);
         self.scan(fingerprint, k, out);
     }
 
-    /// Returns the number of a fingerprint, if it is there; one of its numbers if it is there
-    /// several times.
+    /// Returns the number of a fingerprint, if the index contains it. If the index contains it
+    /// several times, returns one of its numbers.
     ///
-    /// Cost: one or two memory lines. When a chain first turns out to be too long for that, a hash
-    /// map of all fingerprints is built: some 30 ns and 20 bytes for each.
+    /// Cost: one or two memory lines. When a chain is too long for the first time, a hash map of
+    /// all fingerprints is built, for some 30 ns and 20 bytes for each.
     pub fn number_of(&mut self, fingerprint: u64) -> Option<u32> {
         if self.numbers.is_none() {
             let mut equal = Vec::new();
-            // Chains are long only where many fingerprints
-            // share a block. Most indexes never need the map.
+            // Chains are long only if many fingerprints share a block. Most indexes never need the
+            // map.
             if self.follow(fingerprint, 0, NODES_MIN, &mut equal) {
                 return equal.first().map(|equal| equal.ordinal);
             }
             let mut numbers = HashMap::with_capacity(self.fingerprints.capacity());
-            // Built from all fingerprints once; from then on `push` maintains it.
+            // The map is built once from all fingerprints. Afterwards, `push` maintains it.
             for (number, known) in (0..).zip(&self.fingerprints) {
                 numbers.entry(known.get()).or_insert(number);
             }
@@ -233,11 +236,12 @@ impl Chains {
         self.numbers.as_ref().and_then(|numbers| numbers.get(&fingerprint).copied())
     }
 
-    /// Appends to `out` the nearest fingerprints within `k`: all of them if the chains are short
-    /// enough, otherwise as many as the [`Extent`] states. In the second case every fingerprint is
-    /// compared, at some 0.1 ns each, in order of arrival; of equally near ones, the first are
-    /// kept. If there are more than [`Bounds::fingerprints`], and the hash map of numbers exists,
-    /// only the latest are compared; among the others, those within one bit are looked up.
+    /// Appends to `out` the nearest fingerprints within `k`. If the chains are short enough, the
+    /// result has all of them; otherwise the [`Extent`] states how complete it is. In the second
+    /// case every fingerprint is compared, at some 0.1 ns each, in order of arrival. Of equally
+    /// near fingerprints, the first are kept. If there are more than [`Bounds::fingerprints`], and
+    /// the hash map of numbers exists, only the latest fingerprints are compared; earlier
+    /// fingerprints within one bit are looked up.
     #[expect(clippy::indexing_slicing, reason = "indexes are within the compared range")]
     pub fn nearest(
         &self,
@@ -246,8 +250,8 @@ impl Chains {
         bounds: &Bounds,
         out: &mut Vec<Candidate>,
     ) -> Extent {
-        /// The factor of the expected number of nodes that may be read before all fingerprints are
-        /// compared.
+        /// The number of nodes that may be read before all fingerprints are compared, as a multiple
+        /// of the expected number.
         const PATIENCE: f64 = 3.0;
         let k = k.min(DISTANCE_MAX);
         if self.is_empty() || k == 0 && self.add_equal(fingerprint, out) {
@@ -263,13 +267,14 @@ impl Chains {
         out.truncate(before);
         let kernel = Kernel::fastest();
         let first = self.len().saturating_sub(bounds.fingerprints as usize);
-        // The map is used only if the bound cuts something
-        // off and chains, not the plan, were the problem.
+        // The map is used only if there are more fingerprints than the bound, and long chains, not
+        // the plan, prevented a complete search.
         let numbers =
             self.distinct_numbers().filter(|_| first > 0 && way == SearchMethod::Rotations);
         let crowded = numbers.is_some() && k > LOOKED_UP_MAX;
-        // Without the map everything is compared. With it, within 1 nothing is, since lookups find
-        // all; beyond 1 the latest ones are.
+        // Without the map, all fingerprints are compared. With the map, no fingerprint is compared
+        // for distance 1, since lookups find all; for larger distances the latest fingerprints are
+        // compared.
         let first = numbers.map_or(0, |_| if crowded { first } else { self.len() });
         let hits = if numbers.is_some() { bounds.hits_of_crowd } else { bounds.hits };
         let (mut nearest, mut near) = (Nearest::new(k, hits, out), Vec::new());
@@ -277,7 +282,7 @@ impl Chains {
         if let Some(numbers) = numbers {
             let within = k.min(LOOKED_UP_MAX);
             certain = Some(within);
-            // Numbers from `first` on are left to the scan below, so that none is reported twice.
+            // The scan below reports numbers from `first` on, so they are skipped here.
             for value in within_one(fingerprint).take(1 + 64 * within as usize) {
                 if let Some(&number) = numbers.get(&value).filter(|n| (**n as usize) < first) {
                     nearest.add(Candidate::new(number, value, fingerprint));
@@ -289,8 +294,8 @@ impl Chains {
             // The radius shrinks as hits come in, so later chunks pass fewer candidates.
             let Some(radius) = nearest.radius() else { break };
             if bounds.until.is_some_and(|until| Instant::now() >= until) {
-                // Arrival order says nothing about distance: after
-                // an early end even equal ones may be missing.
+                // The order of arrival is unrelated to distance: after an early end, even equal
+                // fingerprints may be missing.
                 certain = None;
                 break;
             }
@@ -342,7 +347,7 @@ impl Chains {
         }
     }
 
-    /// Follows the chains of the pigeonhole principle. Returns `false` if they have more than
+    /// Follows the chains of the pigeonhole principle. Returns `false` if the chains have more than
     /// `nodes_left` nodes, so that the result is incomplete.
     ///
     /// Several chains are followed in turn, so that their memory lines arrive concurrently.
@@ -376,8 +381,8 @@ impl Chains {
             for lane in &mut lanes {
                 let Some((probe, node)) = *lane else { continue };
                 let Probe { block, distance, .. } = probe;
-                // The probe's distance is spent, so the next block may differ by the remainder of
-                // the ring principle.
+                // The probe has used up its distance, so the next block may differ by the rest that
+                // the ring principle allows.
                 let most = reach.slack(block, distance);
                 let query = block.next().value(fingerprint);
                 let run = BlockRun { blocks: node.blocks(), query, most };
@@ -393,7 +398,8 @@ impl Chains {
             if nodes == 0 {
                 return true;
             }
-            // Checked once per round: at most 16 nodes more than allowed, and no branch per node.
+            // The limit is checked once per round, without a branch per node. So at most 16 nodes
+            // more than allowed are read.
             if nodes > nodes_left {
                 return false;
             }
@@ -401,8 +407,8 @@ impl Chains {
         }
     }
 
-    /// Follows the chain of the fingerprint's own bucket in each table that is needed; otherwise as
-    /// [`follow`](Self::follow).
+    /// Follows the chain of the fingerprint's own bucket in each table that is needed, under the
+    /// rules of [`follow`](Self::follow).
     fn follow_own(
         &self,
         fingerprint: u64,
@@ -413,7 +419,7 @@ impl Chains {
     ) -> bool {
         let kernel = Kernel::fastest();
         let own = |block| prefetched(self.first(Probe::own(block, fingerprint, self.bits)));
-        // All four first nodes are prefetched before the first is read.
+        // All four first nodes are prefetched before the first node is read.
         let firsts = Block::ALL.map(|block| (reach.of(block) > 0).then(|| own(block)));
         let mut near = Vec::new();
         for (block, first) in Block::ALL.into_iter().zip(firsts) {
@@ -423,7 +429,8 @@ impl Chains {
                     return false;
                 }
                 nodes_left -= 1;
-                // Prefetched before the comparison, which hides a part of the wait.
+                // The next node is prefetched before the comparison, which hides a part of the
+                // wait.
                 chain = node.behind(&self.overflow).map(prefetched);
                 let most = reach.slack(block, 0);
                 let query = block.next().value(fingerprint);
@@ -455,7 +462,8 @@ impl Chains {
         let id = node.ids[index as usize];
         let found = self.fingerprints[id as usize].get();
         let difference = found ^ fingerprint;
-        // Each fingerprint is in all four tables. One of those that find it reports it.
+        // Each fingerprint is in all four tables. Of the tables that find a fingerprint, only the
+        // last reports it.
         let near = difference.count_ones() <= k && reach.last_found_by(block, difference);
         near.then(|| Candidate::new(id, found, fingerprint))
     }
@@ -474,7 +482,7 @@ impl Chains {
     }
 }
 
-/// The number of fingerprints compared before the near ones are processed.
+/// The number of fingerprints compared before the near fingerprints are processed.
 const STRIDE: usize = 8192;
 
 /// The approximate number of bytes for a fingerprint in the map of numbers.

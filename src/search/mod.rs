@@ -1,26 +1,27 @@
 //! Finds all fingerprints within a Hamming distance, exactly, for any distance.
 //!
-//! This module is pure: columns of numbers go in, ordinals come out. It has no file access, and the
-//! owner of the columns defines the error type ([`Column`]).
+//! This module is pure: the input is columns of numbers, and the output is ordinals. The module has
+//! no file access, and the owner of the columns defines the error type ([`Column`]).
 //!
 //! # The structure
 //!
 //! A set of distinct fingerprints is stored as one column of `u64`, ordered by popcount and then by
-//! value: the *canonical order*. The index of a fingerprint in it is its *ordinal*. [`Shards`] hold
-//! where each popcount starts. Each differing bit changes the popcount by one, so everything within
-//! k of a fingerprint with popcount p lies in the contiguous shards p - k to p + k. A scan of them
-//! answers a query, and is the best way for wide distances and small sets.
+//! value: the *canonical order*. The index of a fingerprint in this order is its *ordinal*.
+//! [`Shards`] store the start of each popcount. Each differing bit changes the popcount by one, so
+//! all fingerprints within k of a fingerprint with popcount p lie in the contiguous shards p - k to
+//! p + k. A scan of these shards answers a query, and is the fastest way for wide distances and
+//! small sets.
 //!
 //! For other queries there are tables in addition to the column, in one of two shapes ([`Shape`]).
-//! Both use the pigeonhole principle: if two fingerprints differ in few bits, some part of them is
-//! equal or nearly equal. That part finds them.
+//! Both shapes use the pigeonhole principle: if two fingerprints differ in few bits, some part of
+//! them is equal or nearly equal. A lookup of this part finds them.
 //!
 //! ## Rotations
 //!
 //! The fingerprint is split into four blocks of 16 bits. Rotation j sorts all fingerprints by block
-//! j, and a query looks up its own block j in it: two fingerprints that differ in at most 3 bits
+//! j, and a query looks up its own block j there: two fingerprints that differ in at most 3 bits
 //! agree in at least one block. Wider distances look up near blocks as well: if k is 4, then some
-//! block agrees or the first one differs in at most one bit, which makes 1 + 16 + 3 buckets.
+//! block agrees or the first block differs in at most one bit, which makes 1 + 16 + 3 buckets.
 //!
 //! ```text
 //!               block 0  block 1  block 2  block 3
@@ -34,11 +35,11 @@
 //!
 //! All buckets have the same number of memory lines, usually one, so a bucket is found without a
 //! directory and a search waits for memory only once. A bucket stores the next block of each
-//! fingerprint; 16 or 32 of these are compared at a time if the processor can. That is selective
-//! enough, because on a ring of blocks the principle is stronger: some block agrees *and* the next
-//! one differs in at most one bit (for k = 3). The few entries that pass are looked up in the
-//! canonical column. An entry is reported if the whole fingerprint is near and no later rotation
-//! finds it, so each is reported once.
+//! fingerprint; 16 or 32 of these blocks are compared at a time if the processor can. This
+//! comparison is selective enough, because on a ring of blocks the principle is stronger: some
+//! block agrees *and* the next block differs in at most one bit (for k = 3). The few entries that
+//! pass are looked up in the canonical column. An entry is reported if the whole fingerprint is
+//! near and no later rotation finds it, so each fingerprint is reported once.
 //!
 //! ## Cells
 //!
@@ -46,7 +47,7 @@
 //! bits, each searched within distance 1, have buckets thousands of times smaller, but need 33
 //! lookups per half. If fingerprints are filed under the nearest word of a Hamming code instead, 16
 //! lookups suffice. With one memory line for each, k = 3 costs 31 lines that are fetched
-//! concurrently, however large the set is.
+//! concurrently, regardless of the size of the set.
 //!
 //! # Choosing
 //!
@@ -58,8 +59,8 @@
 //! incremental rotations for fingerprints that are still arriving: each bucket is a chain in
 //! memory. [`Tables::find_each`] answers many queries at once.
 //!
-//! [`Join`] finds all near pairs in any [`Source`], without an index. [`JoinPlan`] distributes such
-//! a join among several machines.
+//! [`Join`] finds all near pairs in any [`Source`], without an index. [`JoinPlan`] distributes a
+//! join among several machines.
 //!
 //! # Sources
 //!
@@ -69,11 +70,11 @@
 //!   hashing", 2014: looking up near blocks.
 //! - J. Qin et al., "GPH: similarity search in Hamming space", ICDE 2018: the general pigeonhole
 //!   principle, with a radius for each block.
-//! - J. Qin, C. Xiao, "Pigeonring: a principle for faster thresholded similarity search", VLDB 2018:
-//!   what a ring of blocks adds to it.
-//! - R. W. Hamming, "Error detecting and error correcting codes", 1950: the code of the cells. That
-//!   looking up codewords spares lookups is the idea of covering codes, as in R. Pagh, "CoveringLSH",
-//!   2016.
+//! - J. Qin, C. Xiao, "Pigeonring: a principle for faster thresholded similarity search", VLDB
+//!   2018: the gain of a ring of blocks.
+//! - R. W. Hamming, "Error detecting and error correcting codes", 1950: the code of the cells. The
+//!   idea of covering codes is to save lookups by looking up codewords, as in R. Pagh,
+//!   "CoveringLSH", 2016.
 
 mod candidate;
 mod cells;
@@ -124,7 +125,7 @@ pub(crate) use tables::Steps;
 pub use tables::{Index, Tables};
 
 /// Returns the instruction set that comparisons use on this processor: `avx512`, `avx2`, `popcnt`
-/// or `portable`. All give the same results.
+/// or `portable`. All instruction sets give the same results.
 #[must_use]
 pub fn instruction_set() -> &'static str {
     kernel::Kernel::fastest().name()

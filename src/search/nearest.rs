@@ -8,25 +8,25 @@ use super::shards::DISTANCE_MAX;
 /// The limits of a search that may be incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The number of nearest fingerprints to return; there may be twice as many, and the tables
-    /// alone return at most this many.
+    /// The number of nearest fingerprints to return. A scan may return up to twice as many; the
+    /// tables alone return at most this many.
     pub hits: usize,
     /// The number to return if not all candidates are compared.
     pub hits_of_crowd: usize,
-    /// The most fingerprints to compare if more are in one dense region than the tables can
-    /// separate.
+    /// The maximum number of fingerprints to compare if a dense region has more fingerprints than
+    /// the tables can separate.
     pub fingerprints: u32,
     /// The deadline for a scan.
     pub until: Option<Instant>,
 }
 
-/// How complete a search is.
+/// The completeness of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The distance up to which the result is complete; the query's distance if all of it is.
-    /// `None`: nothing is certain.
+    /// The distance up to which the result is complete; the query's distance if the whole result is
+    /// complete. `None` if completeness is not certain for any distance.
     pub certain: Option<u32>,
-    /// Whether fingerprints were left out because there were enough nearer ones.
+    /// Whether fingerprints were left out because there were enough nearer fingerprints.
     pub full: bool,
     /// Whether a dense region was too large, so that not all candidates were compared.
     pub crowded: bool,
@@ -47,11 +47,12 @@ impl Extent {
         !self.full && self.certain >= Some(k)
     }
 
-    /// Returns the extent of the results of two sets together.
+    /// Returns the extent of the combined results of two sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
-            // `None < Some(_)`: if nothing is certain of one set, nothing is certain of both.
+            // `None < Some(_)`: if no distance is certain for one set, no distance is certain for
+            // both sets together.
             certain: self.certain.min(other.certain),
             full: self.full || other.full,
             crowded: self.crowded || other.crowded,
@@ -60,35 +61,37 @@ impl Extent {
     }
 }
 
-/// Keeps the nearest candidates, and the radius within which more are wanted.
+/// Keeps the nearest candidates, and the radius within which more candidates are wanted.
 ///
-/// Once there are enough within some distance, no more at that distance are accepted, and the first
-/// ones stay. So a later candidate never replaces an equally near one.
+/// Once there are enough candidates within some distance, no further candidates at that distance
+/// are accepted, and the first candidates stay. So a later candidate never replaces an equally near
+/// candidate.
 pub(super) struct Nearest<'o> {
     most: usize,
-    /// The distance up to which more are accepted; `None` if none are.
+    /// The distance up to which candidates are accepted; `None` if no further candidate is
+    /// accepted.
     radius: Option<u32>,
-    /// The number of accepted candidates within the radius, less than `most`.
+    /// The number of accepted candidates within the radius, fewer than `most`.
     within: usize,
     /// The number of candidates accepted at each distance.
     counts: [usize; DISTANCE_MAX as usize + 1],
     full: bool,
-    /// Where its candidates begin in `out`.
+    /// The start of the candidates of this search in `out`.
     start: usize,
     out: &'o mut Vec<Candidate>,
 }
 
 impl<'o> Nearest<'o> {
-    /// Keeps at least the `most` nearest within `k`, and fewer than twice as many. Appends to
-    /// `out`.
+    /// Keeps at least the `most` nearest candidates within `k`, and fewer than twice as many.
+    /// Appends them to `out`.
     pub(super) fn new(k: u32, most: usize, out: &'o mut Vec<Candidate>) -> Self {
         let counts = [0; DISTANCE_MAX as usize + 1];
-        // `out` may have hits of other components before `start`, which must stay as they are.
+        // `out` may have hits of other components before `start`. The earlier hits must not change.
         let (most, start) = (most.max(1), out.len());
         Self { most, radius: Some(k.min(DISTANCE_MAX)), within: 0, counts, full: false, start, out }
     }
 
-    /// Returns the largest distance that is still accepted.
+    /// Returns the largest distance at which candidates are still accepted.
     pub(super) fn radius(&self) -> Option<u32> {
         self.radius
     }
@@ -103,15 +106,15 @@ impl<'o> Nearest<'o> {
         self.counts[distance as usize] += 1;
         self.within += 1;
         self.out.push(candidate);
-        // As soon as there are `most` hits up to the radius, the radius shrinks below the farthest of
-        // them. Those at the old radius stay, since they are among the nearest `most`.
+        // As soon as there are `most` hits up to the radius, the radius shrinks below the farthest
+        // of these hits. Hits at the old radius stay, since they are among the nearest `most`.
         while let Some(radius) = self.radius.filter(|_| self.within >= self.most) {
             self.within -= self.counts[radius as usize];
             self.radius = radius.checked_sub(1);
             self.full = true;
         }
-        // Dropping costs a pass over all hits. Waiting for four times as many bounds memory and
-        // spreads that cost over many additions.
+        // Dropping costs a pass over all hits. Dropping only when there are four times as many hits
+        // bounds memory and spreads this cost over many additions.
         if self.out.len() - self.start > self.most.saturating_mul(4) {
             self.drop_far();
         }
@@ -120,14 +123,14 @@ impl<'o> Nearest<'o> {
     /// Drops the candidates beyond the radius.
     #[expect(clippy::indexing_slicing, reason = "places from the start to the end")]
     fn drop_far(&mut self) {
-        // Hits one beyond the radius are kept: they were taken
-        // before it shrank, and fewer than `most` are nearer.
+        // Hits at one more than the radius are kept: they were added before the radius shrank, and
+        // fewer than `most` hits are nearer.
         let last = self.radius.map_or(0, |radius| radius + 1);
         let mut kept = self.start;
         for at in self.start..self.out.len() {
             if u32::from(self.out[at].distance) <= last {
-                // Kept hits only move forward past dropped ones, so
-                // their order stays: the first of equals still wins.
+                // Kept hits only move forward past dropped hits, so their order stays, and the
+                // first of equally near hits is still preferred.
                 self.out.swap(kept, at);
                 kept += 1;
             }
@@ -135,14 +138,14 @@ impl<'o> Nearest<'o> {
         self.out.truncate(kept);
     }
 
-    /// Returns the extent, if everything up to the distance `certain` was added.
+    /// Returns the extent, if all candidates up to the distance `certain` were added.
     pub(super) fn finish(mut self, certain: Option<u32>, scanned: u32) -> Extent {
         if !self.full {
             return Extent { certain, full: false, crowded: false, scanned };
         }
         self.drop_far();
-        // Everything within the radius was taken. Beyond
-        // it hits were left out, so certainty ends there.
+        // All candidates within the radius were added. Candidates beyond the radius were left out,
+        // so the certain distance ends at the radius.
         Extent { certain: certain.min(self.radius), full: true, crowded: false, scanned }
     }
 }

@@ -5,7 +5,7 @@ use zerocopy::little_endian::U16;
 use super::probe::BLOCKS;
 use crate::cpu::prefetch_value;
 
-/// No node; also a number that no fingerprint gets.
+/// The index of no node, and a number that no fingerprint has.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The entries of a node, which fill a memory line together with its other fields.
@@ -17,22 +17,23 @@ const NODE_ENTRIES: usize = 9;
 pub(super) struct Node {
     /// The next block of each entry.
     blocks: [U16; NODE_ENTRIES],
-    /// The numbers of the fingerprints.
+    /// The number of the fingerprint of each entry.
     pub(super) ids: [u32; NODE_ENTRIES],
     /// The number of entries.
     pub(super) len: u32,
-    /// The index in the overflow of the node with earlier entries, or `NONE`.
+    /// The index in `overflow` of the node with earlier entries, or `NONE`.
     before: u32,
 }
 
-// 9 blocks of 2 bytes, 9 numbers of 4, two fields of 4 and padding: one memory line, aligned to it.
+// 9 blocks of 2 bytes, 9 numbers of 4 bytes, two fields of 4 bytes and padding fill one memory
+// line. The node is aligned to a line.
 const _: () = assert!(size_of::<Node>() == 64);
 
 impl Node {
     pub(super) const EMPTY: Self =
         Self { blocks: [U16::ZERO; NODE_ENTRIES], ids: [NONE; NODE_ENTRIES], len: 0, before: NONE };
 
-    /// Adds an entry; `false` if it is full.
+    /// Adds an entry; returns `false` if the node is full.
     #[expect(clippy::indexing_slicing, reason = "places below the number of entries of a node")]
     #[inline]
     pub(super) fn push(&mut self, block: u16, id: u32) -> bool {
@@ -47,14 +48,14 @@ impl Node {
         true
     }
 
-    /// Returns the stored blocks of its entries.
+    /// Returns the stored blocks of the entries.
     #[expect(clippy::indexing_slicing, reason = "it has no more entries than there is room for")]
     #[inline]
     pub(super) fn blocks(&self) -> &[U16] {
         &self.blocks[..self.len as usize]
     }
 
-    /// Returns the node behind it in its chain, unless it is the last.
+    /// Returns the next node of the chain; `None` for the last node.
     #[expect(clippy::indexing_slicing, reason = "it refers to a node that was pushed before")]
     #[inline]
     pub(super) fn behind<'o>(&self, overflow: &'o [Node]) -> Option<&'o Node> {
@@ -86,11 +87,11 @@ pub(super) fn empty_buckets(bits: u32) -> [Vec<Node>; BLOCKS] {
 #[inline]
 pub(super) fn add(first: &mut Node, overflow: &mut Vec<Node>, block: u16, id: u32) {
     if !first.push(block, id) {
-        // There are fewer overflow nodes than fingerprints, since each holds nine entries of four
-        // tables: so the number fits and is never `NONE`.
+        // There are fewer overflow nodes than fingerprints, since each node has nine entries, and
+        // each fingerprint has four entries. So the number fits and is never `NONE`.
         let before = number_at(overflow.len());
-        // The full node moves, not the new entry. So the first node, which
-        // every search reads, has the latest entries and free slots.
+        // The full node moves to `overflow`, and the new entry goes to the first node. So the first
+        // node, which every search reads, has the latest entries and free slots.
         overflow.push(std::mem::replace(first, Node { before, ..Node::EMPTY }));
         first.push(block, id);
     }

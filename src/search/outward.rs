@@ -1,15 +1,16 @@
 //! Scans the canonical column outward from a fingerprint, the nearest first, in bounded memory and
 //! time.
 //!
-//! Fingerprints within j of another one differ from it by at most j in popcount. So the shard of
-//! its own popcount is scanned first, then its neighbours, and so on. After j shards on both sides,
-//! everything within j has been found. Once enough have been found within j, the scan ends.
+//! Two fingerprints within distance j differ by at most j in popcount. So the shard of the query's
+//! own popcount is scanned first, then the neighbouring shards, and so on. After j shards on both
+//! sides, all fingerprints within j have been found. Once there are enough hits within j, the scan
+//! ends.
 //!
-//! In a dense region, more fingerprints are close together than any table separates: an attacker or
-//! a template may cause that. If a region has more fingerprints than a search may
-//! compare, the search looks up all values within one bit. It also compares the entries next to the
-//! query in each shard, which share the most leading bits with it. So it finds exact copies, and
-//! many near fingerprints.
+//! In a dense region, more fingerprints are close together than any table separates. An attacker or
+//! a template may cause this. If a region has more fingerprints than a search may compare, the
+//! search looks up all values within one bit. The search also compares the entries next to the
+//! query in each shard, which share the most leading bits with the query. So the search finds exact
+//! copies, and many near fingerprints.
 
 use std::ops::{Range, RangeInclusive};
 use std::time::Instant;
@@ -20,11 +21,11 @@ use super::kernel::Kernel;
 use super::nearest::{Bounds, Extent, Nearest};
 use super::shards::{DISTANCE_MAX, Shards};
 
-/// The distance up to which fingerprints are looked up one by one: 1 + 64 values.
+/// The distance up to which fingerprints are looked up one by one: 65 values for distance 1.
 pub(super) const LOOKED_UP_MAX: u32 = 1;
 
-/// The number of fingerprints compared at a time: 64 KiB, so that they are still in the cache when
-/// the near ones are processed. The first stride is short, so that few near but unwanted
+/// The number of fingerprints compared at a time: 64 KiB, so that the near fingerprints are still
+/// in the cache when they are processed. The first stride is short, so that few near but unwanted
 /// fingerprints are collected.
 const STRIDES: [u32; 2] = [512, 8192];
 
@@ -37,7 +38,8 @@ pub(super) struct Outward<'c, C> {
 }
 
 impl<C: Column> Outward<'_, C> {
-    /// Appends the nearest to `out`. `bounds.fingerprints` applies only if `crowded`.
+    /// Appends the nearest fingerprints to `out`. `bounds.fingerprints` applies only if `crowded`
+    /// is true.
     pub(super) fn find(
         &self,
         bounds: &Bounds,
@@ -45,17 +47,18 @@ impl<C: Column> Outward<'_, C> {
         out: &mut Vec<Candidate>,
     ) -> Result<Extent, C::Error> {
         let around = self.shards.around(self.query.count_ones(), self.k);
-        // A dense neighbourhood that fits the bound is scanned whole, and the answer is exact.
+        // A dense neighbourhood within the bound is scanned whole, and the result is exact.
         if crowded && around.end - around.start > bounds.fingerprints {
             return self.find_some(bounds, out);
         }
         let mut scan = Scan::new(self, bounds, out);
-        // Stays `None` until the own shard is done: time may be up within it.
+        // The value stays `None` until the query's own shard is scanned, since the deadline may
+        // pass during that scan.
         let mut certain = None;
         for away in 0..=self.k {
             if scan.nearest.radius().is_none_or(|radius| away > radius) {
-                // Enough hits are nearer than any fingerprint of these shards can be. `finish` then
-                // lowers `certain` to the radius of the kept hits.
+                // There are enough hits that are nearer than any fingerprint of these shards can
+                // be. `finish` then lowers `certain` to the radius of the kept hits.
                 certain = Some(self.k);
                 break;
             }
@@ -69,8 +72,8 @@ impl<C: Column> Outward<'_, C> {
         Ok(scan.finish(certain))
     }
 
-    /// Appends the nearest of more fingerprints than may be compared: all within 1, and those among
-    /// the compared ones.
+    /// Appends the nearest fingerprints if there are more than may be compared: all fingerprints
+    /// within distance 1, and the nearest of the compared fingerprints.
     fn find_some(&self, bounds: &Bounds, out: &mut Vec<Candidate>) -> Result<Extent, C::Error> {
         let bounds = Bounds { hits: bounds.hits_of_crowd, ..*bounds };
         let mut scan = Scan::new(self, &bounds, out);
@@ -79,12 +82,12 @@ impl<C: Column> Outward<'_, C> {
             self.look_up(certain, &mut |candidate| scan.nearest.add(candidate))?;
             return Ok(scan.finish(Some(certain)));
         }
-        // No order of the column separates those that differ in 2 bits or more, so a bounded sample
-        // around the query's position is compared.
+        // No order of the column separates fingerprints that differ in 2 bits or more, so a bounded
+        // sample around the query's position is compared.
         let runs = self.beside(bounds.fingerprints)?;
         let values =
-            // Values inside a run are found by comparing it.
-            // Looking them up as well would report them twice.
+            // Comparing a run finds the values inside it. Looking these values up as well would
+            // report them twice.
             within_one(self.query).filter(|value| !runs.iter().any(|run| run.covers(*value)));
         self.look_up_values(values, &mut |candidate| scan.nearest.add(candidate))?;
         for Run { ordinals, .. } in runs {
@@ -95,7 +98,7 @@ impl<C: Column> Outward<'_, C> {
         Ok(Extent { crowded: true, ..scan.finish(Some(certain)) })
     }
 
-    /// Returns the one or two shards whose popcount differs by `away`.
+    /// Returns the one or two shards whose popcount differs from the query's by `away`.
     fn shards_at(&self, away: u32) -> impl Iterator<Item = Range<u32>> + use<'_, C> {
         let own = self.query.count_ones();
         let below = own.checked_sub(away);
@@ -104,15 +107,15 @@ impl<C: Column> Outward<'_, C> {
         below.into_iter().chain(above).map(|popcount| self.shards.around(popcount, 0))
     }
 
-    /// Returns runs with at most `count` entries in total: the neighbours of the query's place in
-    /// each of the nearest shards, the nearest shards first.
+    /// Returns runs with at most `count` entries in total: the entries around the query's position
+    /// in each of the nearest shards, the nearest shards first.
     fn beside(&self, count: u32) -> Result<Vec<Run>, C::Error> {
         let nearest = (0..=self.k.min(NEIGHBOURS)).flat_map(|away| self.shards_at(away));
         let shards: Vec<Range<u32>> = nearest.filter(|shard| !shard.is_empty()).collect();
         let place = |shard: &Range<u32>| RangeProbe { value: self.query, range: shard.clone() };
         let mut places: Vec<RangeProbe> = shards.iter().map(place).collect();
-        // The position at which the query would be in each
-        // shard. Its neighbours there share its top bits.
+        // The position at which the query would be in each shard. The entries next to that position
+        // share the top bits of the query.
         self.search(&mut places)?;
         let (mut runs, mut left) = (Vec::with_capacity(shards.len()), count);
         #[expect(
@@ -121,19 +124,20 @@ impl<C: Column> Outward<'_, C> {
         )]
         let shares = (1..=shards.len() as u32).rev();
         for ((shard, place), shares) in shards.iter().zip(places).zip(shares) {
-            // The remainder is divided again at each shard, so that unused entries of a small shard
-            // go to later ones.
+            // The remainder is divided again at each shard, so that later shards can use the
+            // entries that a small shard does not need.
             let share = left / shares;
             let count = share.min(shard.end - shard.start);
             let start = place.range.start.saturating_sub(count / 2);
-            // Centred on the position, but moved inside the
-            // shard at its ends. `count` is at most its length.
+            // The run is centred on the position, but moved inside the shard at the shard's ends.
+            // `count` is at most the length of the shard.
             let start = start.clamp(shard.start, shard.end - count);
             if count > 0 {
                 let last = start + (count - 1);
                 let first = u64_at(self.fingerprints, start)?;
                 let popcount = first.count_ones();
-                // Shards are sorted, so a value in this range is in the run or nowhere.
+                // Shards are sorted, so a value in this range is either in the run or not in the
+                // column.
                 let values = first..=u64_at(self.fingerprints, last)?;
                 runs.push(Run { ordinals: start..last + 1, popcount, values });
             }
@@ -148,7 +152,7 @@ impl<C: Column> Outward<'_, C> {
         self.look_up_values(within_one(self.query).take(count), found)
     }
 
-    /// Looks up fingerprints, each in its shard.
+    /// Looks up each of these fingerprints in its shard.
     fn look_up_values(
         &self,
         values: impl Iterator<Item = u64>,
@@ -159,8 +163,8 @@ impl<C: Column> Outward<'_, C> {
         let mut places: Vec<RangeProbe> = values.map(place).collect();
         self.search(&mut places)?;
         for RangeProbe { value, range } in places {
-            // The range starts at the first entry that is not
-            // less, if there is one before the end of the shard.
+            // The range starts at the first entry that is not less than the value, if the shard has
+            // such an entry.
             if range.start < range.end && u64_at(self.fingerprints, range.start)? == value {
                 found(Candidate::new(range.start, value, self.query));
             }
@@ -169,15 +173,15 @@ impl<C: Column> Outward<'_, C> {
     }
 
     /// Narrows each range to the first entry that is not less than its value, or to an empty range.
-    /// The binary searches advance in step, so that their memory accesses overlap.
+    /// The binary searches advance in step, so that the memory accesses of all searches overlap.
     fn search(&self, places: &mut [RangeProbe]) -> Result<(), C::Error> {
-        // The search moves the ends, and callers need them afterwards.
+        // The search changes the ends of the ranges, and callers need the original ends afterwards.
         let ends: Vec<u32> = places.iter().map(|place| place.range.end).collect();
         let mut any = true;
         while any {
             any = false;
-            // One step of all binary searches at a time: their
-            // reads are independent, so their waits overlap.
+            // All binary searches take one step at a time. The reads of these searches are
+            // independent, so the waits overlap.
             for RangeProbe { value, range } in &mut *places {
                 if range.start < range.end {
                     let middle = range.start + (range.end - range.start) / 2;
@@ -220,7 +224,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether the run contains a fingerprint if the column does.
+    /// Whether the run contains a fingerprint, provided that the column contains it.
     fn covers(&self, value: u64) -> bool {
         value.count_ones() == self.popcount && self.values.contains(&value)
     }
@@ -231,7 +235,7 @@ struct Scan<'s, 'o, C> {
     outward: &'s Outward<'s, C>,
     until: Option<Instant>,
     nearest: Nearest<'o>,
-    /// The near ones of a run.
+    /// The indexes of the near fingerprints of a run.
     near: Vec<u32>,
     compared: u32,
 }
@@ -242,20 +246,21 @@ impl<'s, 'o, C: Column> Scan<'s, 'o, C> {
         Self { outward, until: bounds.until, nearest, near: Vec::new(), compared: 0 }
     }
 
-    /// Compares a run, and adds the near fingerprints. `false` after the deadline.
+    /// Compares a run, and adds the near fingerprints. Returns `false` after the deadline.
     #[expect(clippy::indexing_slicing, reason = "indices of the column that was compared")]
     fn compare(&mut self, mut run: Range<u32>) -> Result<bool, C::Error> {
         let Self { outward, until, nearest, near, compared } = self;
         let kernel = Kernel::fastest();
         while run.start < run.end {
             let Some(radius) = nearest.radius() else { break };
-            // Once per stride of at most 64 KiB: reading the clock costs little against that.
+            // The clock is read once per stride of at most 64 KiB, which costs little compared with
+            // the stride.
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(false);
             }
             let [few, many] = STRIDES;
-            // The radius can shrink only between strides. Short ones at
-            // first keep a dense start from collecting thousands of hits.
+            // The radius can shrink only between strides. Short strides at the beginning prevent a
+            // dense start from collecting thousands of hits.
             let stride = if *compared < many { few } else { many };
             let stop = run.end.min(run.start.saturating_add(stride));
             let column = u64s(outward.fingerprints, run.start..stop)?;

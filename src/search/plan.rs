@@ -6,9 +6,8 @@ use super::shape::Shape;
 use super::shards::DISTANCE_MAX;
 
 impl Shape {
-    /// Returns the shape with the fastest expected search of `n` fingerprints within `k`, among
-    /// those that take at most `bytes_max` for each fingerprint. It is fast, and a pure function of
-    /// its arguments.
+    /// Returns the shape with the fastest expected search of `n` fingerprints within `k`, among the
+    /// shapes that take at most `bytes_max` for each fingerprint. This function is fast and pure.
     ///
     /// ```
     /// use simkeep::query::Shape;
@@ -24,21 +23,21 @@ impl Shape {
         let fits = |shape: &Self| shape.bytes_each(n) <= f64::from(bytes_max);
         let cost = |shape: &Self| Cost::of_search(*shape, n, k).ns;
         let shapes = Self::all(n).into_iter().flatten().filter(fits);
-        // `min_by` keeps the first of equal costs, and the
-        // column comes first: so no tables if they gain nothing.
+        // `min_by` keeps the first of equal costs, and the shape without tables comes first. So
+        // tables are chosen only if they are faster.
         shapes.min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(Self::Column)
     }
 }
 
-/// A way to find everything within a distance. All ways give the same result.
+/// A way to find all fingerprints within a distance. All ways give the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SearchMethod {
     /// Probes the buckets of the rotations that the pigeonhole principle selects.
     Rotations,
-    /// Probes the cells of all codewords that are near enough.
+    /// Probes the cells of all codewords within the required distance.
     Cells,
-    /// Scans the shards of the canonical column whose popcount is near enough.
+    /// Scans the shards of the canonical column whose popcount is within the distance.
     Scan,
 }
 
@@ -48,7 +47,7 @@ pub enum SearchMethod {
 pub struct Plan {
     /// The cheapest way.
     pub method: SearchMethod,
-    /// Its cost.
+    /// The expected cost of the method.
     pub expected: Cost,
 }
 
@@ -57,8 +56,8 @@ pub struct Plan {
 pub(super) struct Planner {
     shape: Shape,
     n: u32,
-    /// For each distance, the number of fingerprints that a scan compares in the time of the
-    /// tables.
+    /// For each distance, the number of fingerprints that a scan compares in the time of a search
+    /// in the tables.
     worth: [f32; DISTANCE_MAX as usize + 1],
     /// For each distance, the expected nanoseconds of the tables; 0 without tables.
     tables_ns: [f32; DISTANCE_MAX as usize + 1],
@@ -68,9 +67,9 @@ impl Planner {
     pub(super) fn new(shape: Shape, n: u32) -> Self {
         let mut worth = [0.0; DISTANCE_MAX as usize + 1];
         let mut tables_ns = [0.0; DISTANCE_MAX as usize + 1];
-        // A scan costs a fixed wait and the same for each fingerprint. So
-        // the comparison of both ways can be reduced to one threshold per k,
-        // and a query compares two numbers instead of evaluating the model.
+        // A scan costs a fixed wait plus a constant time for each fingerprint. So the choice
+        // between both ways is a single threshold per k, and a query compares two numbers instead
+        // of evaluating the model.
         let each = Cost::of_scan(n, 1.0).ns - Cost::of_scan(n, 0.0).ns;
         for ((k, worth), tables_ns) in (0..).zip(&mut worth).zip(&mut tables_ns) {
             let tables = Cost::of_tables(shape, n, k);
@@ -93,7 +92,8 @@ impl Planner {
     #[expect(clippy::indexing_slicing, reason = "there is a worth for each distance up to 64")]
     pub(super) fn way(&self, k: u32, scanned: u32) -> SearchMethod {
         match self.shape {
-            // This arm comes first: tables that exist are used only where a scan would compare more.
+            // This arm comes first: existing tables are used only if a scan would compare more
+            // fingerprints than the threshold.
             _ if scanned as f32 <= self.worth[k as usize] => SearchMethod::Scan,
             Shape::Column => SearchMethod::Scan,
             Shape::Rotations(_) => SearchMethod::Rotations,
@@ -124,13 +124,13 @@ impl Planner {
 const NODE_NS: f64 = NODE_SCANS as f64 * MEMORY_SCAN_ENTRY_NS;
 /// Nanoseconds for an entry of a scan of the index in memory, probably from a cache.
 const MEMORY_SCAN_ENTRY_NS: f64 = 0.12;
-/// The number of entries that such a scan compares in the time of a node.
+/// The number of entries that a scan of the index in memory compares in the time of a node.
 const NODE_SCANS: usize = 150;
 
 /// Decides whether the index in memory follows its chains or compares all `n` fingerprints.
 ///
-/// The model is that of segments, with `NODE_NS` for each node: one for each bucket, and one more
-/// for every nine entries.
+/// The cost model of segments is used, with `NODE_NS` for each node: one node for each bucket, and
+/// one more for every nine entries.
 pub(super) fn plan_chains(n: u32, bits: u32, k: u32) -> Plan {
     let Visit { probes, candidates, .. } = Visit::of_rotations(n, bits, k);
     // A probe reads at least one node, and nodes have nine entries.

@@ -1,7 +1,7 @@
-//! The rotations: four tables over the canonical column, each addressed by another block.
+//! The rotations: four tables over the canonical column, each addressed by a different block.
 //!
 //! The top bits of a block select a *bucket*. All buckets have the same number of memory lines, so
-//! they are found without a directory: a search waits for memory once. A bucket stores the next
+//! they are found without a directory, and a search waits for memory once. A bucket stores the next
 //! block of each fingerprint, 16 bits.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! other lines  [ block  | block  | ...                                            ]
 //! ```
 //!
-//! A bucket with more entries than fit continues in the *rest*, a run of blocks.
+//! A bucket with more entries than its lines can store continues in the *rest*, a run of blocks.
 
 use std::ops::Range;
 
@@ -21,11 +21,12 @@ use super::column::{Column, U16_BYTES, U32_BYTES, ordinal_at, u16s, u64_at};
 use super::line::{GOES_ON, LINE_BYTES, LINE_PLACES, NUMBER, number, put};
 use super::probe::{BLOCK_BITS, BLOCKS, Block};
 
-/// The most lines of a bucket: there are no more entries.
+/// The maximum number of lines of a bucket. More lines are never needed, since there are fewer
+/// entries.
 const LINES_MAX: u32 = 1 << 26;
 
-/// The places in the first line for the start of a bucket's entries in the rest, and for their
-/// number.
+/// The places in the first line for the start of a bucket's entries in the rest, and for the number
+/// of these entries.
 const REST: [u32; 2] = [26, 28];
 
 const _: () = {
@@ -37,19 +38,20 @@ const _: () = {
     assert!(LINES_MAX <= (1 << 31) / LINE_PLACES);
 };
 
-/// Returns the places of a bucket that hold no entries: its head.
+/// Returns the places of a bucket without entries, which are its head.
 fn head_places(goes_on: bool) -> Range<u32> {
     let [rest, _] = REST;
     if goes_on { rest..LINE_PLACES } else { NUMBER..LINE_PLACES }
 }
 
-/// Returns the place of an entry, counted from the first of its bucket; it may be beyond the last.
+/// Returns the place of an entry, counted from the first place of its bucket; it may be beyond the
+/// last place.
 pub(super) fn place_of(entry: u32, goes_on: bool) -> u32 {
     let head = head_places(goes_on);
     if entry < head.start { entry } else { entry + (head.end - head.start) }
 }
 
-/// How the rotations of a column are addressed.
+/// The addresses of buckets in the rotations of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RotationBuckets {
     /// The number of top bits of a block that select its bucket: 0 to 16.
@@ -59,18 +61,18 @@ pub struct RotationBuckets {
 }
 
 impl RotationBuckets {
-    /// Chooses buckets for `n` fingerprints: 12.8 to 25.6 to a line, so that few continue in the
-    /// rest; one line up to 1.7 million.
+    /// Chooses buckets for `n` fingerprints. A line has 12.8 to 25.6 entries on average, so that
+    /// few buckets continue in the rest. Buckets have one line up to 1.7 million fingerprints.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "2^32 fingerprints take 2,560 lines")]
     pub fn of(n: u32) -> Self {
-        // In fifths of a fingerprint, to stay in integers:
-        // the bounds 12.8 and 25.6 are 64/5 and 128/5.
+        // The computation is in fifths of a fingerprint, to use integers only: the bounds 12.8 and
+        // 25.6 are 64/5 and 128/5.
         let n = u64::from(n) * 5;
-        // The most bits that leave each bucket 12.8 entries. A line
-        // holds 30, so few buckets overflow though their sizes vary.
+        // The maximum number of bits for which a bucket has at least 12.8 entries on average. A
+        // line has space for 30 entries, so few buckets overflow although their sizes vary.
         let bits = (n.saturating_sub(1) / 64).checked_ilog2().unwrap_or(0).min(BLOCK_BITS);
-        // Only at 16 bits can a bucket exceed one line: below that `bits` grows instead.
+        // Only at 16 bits can a bucket exceed one line; with fewer bits, `bits` grows instead.
         let lines = n.div_ceil(128 << bits).max(1);
         Self { bits, lines: lines as u32 }
     }
@@ -81,7 +83,7 @@ impl RotationBuckets {
         1 << self.bits.min(BLOCK_BITS)
     }
 
-    /// Returns the bytes of all buckets of a rotation.
+    /// Returns the size in bytes of all buckets of a rotation.
     #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.buckets()) * self.bucket_bytes()
@@ -113,42 +115,41 @@ impl RotationBuckets {
     }
 }
 
-/// Writes the head of a bucket: the number of its first entry; and if it continues, its start in
-/// the rest and the number of entries there.
+/// Writes the head of a bucket: the number of its first entry, and, if the bucket continues, its
+/// start in the rest and its number of entries there.
 pub(super) fn put_head(places: &mut [U16], first: u32, rest: Option<[u32; 2]>) {
     let Some(numbers) = rest else { return put(places, NUMBER, first) };
     put(places, NUMBER, first | GOES_ON);
-    // REST and NUMBER are in the first line, so a probe
-    // reads all of the head with the line that it waits for.
+    // REST and NUMBER are in the first line, so a probe reads the whole head with the first line.
     REST.into_iter().zip(numbers).for_each(|(at, number)| put(places, at, number));
 }
 
 /// The lines of a bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket<'c> {
-    /// Blocks, except for the head in the first line.
+    /// The places of the bucket: blocks, except for the head in the first line.
     pub(super) places: &'c [U16],
     /// The number of the first entry, and the flag that the bucket continues.
     head: u32,
 }
 
 impl Bucket<'_> {
-    /// Whether it continues in the rest.
+    /// Whether the bucket continues in the rest.
     #[inline]
     pub(super) fn goes_on(&self) -> bool {
         self.head & GOES_ON != 0
     }
 
-    /// Returns the number of its first entry.
+    /// Returns the number of the first entry.
     pub(super) fn first(&self) -> u32 {
         self.head & !GOES_ON
     }
 
-    /// Returns the number of the entry in a place, if there may be one.
+    /// Returns the number of the entry in a place, if the place may contain an entry.
     pub(super) fn entry(&self, place: u32) -> Option<u32> {
         let head = head_places(self.goes_on());
-        // The head is inside the first line. Places of further
-        // lines come after it, so they are shifted back.
+        // The head is inside the first line. Places of further lines come after the head, so the
+        // length of the head is subtracted.
         match place {
             // `first` has 31 bits and a bucket at most 2^31
             // places, so the sum fits 32 bits even if damaged.
@@ -158,7 +159,8 @@ impl Bucket<'_> {
         }
     }
 
-    /// Returns the range of its entries in the rest, and the number of their first.
+    /// Returns the range of the bucket's entries in the rest, and the number of the first of these
+    /// entries.
     pub(super) fn rest(&self) -> (Range<u32>, u32) {
         if !self.goes_on() {
             return (0..0, 0);
@@ -172,7 +174,7 @@ impl Bucket<'_> {
     }
 }
 
-/// One rotation: every fingerprint of the canonical column once, by one of its blocks.
+/// A rotation: a table of every fingerprint of the canonical column, ordered by one of its blocks.
 ///
 /// Within a bucket entries are in canonical order.
 #[derive(Clone, Debug)]
@@ -212,7 +214,7 @@ impl<C> Rotation<C> {
     }
 }
 
-/// The four rotations of a column. Rotation j is addressed by block j; block 0 is the top one.
+/// The four rotations of a column. Rotation j is addressed by block j; block 0 is the top block.
 #[derive(Clone, Debug)]
 pub struct Rotations<C> {
     /// The address of each rotation.
@@ -251,13 +253,13 @@ impl<C: Column> Rotations<C> {
                         .damaged(offset, "a bucket does not begin where the one before it ends")
                 };
                 let (in_rest, _) = bucket.rest();
-                // Every head must continue exactly where the previous bucket ended, in entries and in
-                // the rest. So no entry is missing, shared or read twice.
+                // Every head must continue exactly where the previous bucket ended, in entries and
+                // in the rest. So no entry is missing, or belongs to two buckets.
                 if bucket.first() != entry || bucket.goes_on() && in_rest.start != rest {
                     return Err(out_of_place());
                 }
                 // The expected block of each entry is recomputed from the canonical column and
-                // compared with the stored one, first in the bucket and then in its rest.
+                // compared with the stored block, first in the bucket and then in its rest.
                 let mut further = rotation.rest(in_rest.clone())?.iter();
                 let places = (0..).zip(bucket.places);
                 let mut blocks = places.filter(|(place, _)| bucket.entry(*place).is_some());
@@ -293,7 +295,7 @@ impl<C: Column> Rotations<C> {
                     .ordinals
                     .damaged(0, "a rotation does not have all fingerprints"));
             }
-            // Columns have no length. That the next byte cannot be read shows that the rest ends here.
+            // Columns have no length. If the next byte cannot be read, the rest ends here.
             let behind = u64::from(rest) * U16_BYTES;
             if rotation.rest.bytes(behind..behind + 1).is_ok() {
                 return Err(rotation.rest.damaged(behind, "it has entries behind the last bucket"));

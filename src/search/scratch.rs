@@ -6,8 +6,9 @@ use std::ops::{Deref, DerefMut};
 use memmap2::MmapMut;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The size from which memory is allocated in huge pages, if the system has any: entries are
-/// written at random places, and each small page would cost a TLB miss and a page fault.
+/// The size from which memory is allocated in huge pages, if the system has any. Entries are
+/// written at random places, and with small pages nearly each write would cost a TLB miss and a
+/// page fault.
 const HUGE_BYTES: usize = 4 << 20;
 
 /// Zeroed memory to be overwritten.
@@ -20,12 +21,13 @@ impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Clone> Scratch<T> {
     /// Allocates `len` zeros.
     pub(super) fn zeroed(len: usize) -> Self {
         let bytes = len.saturating_mul(size_of::<T>());
-        // A new anonymous map is zeroed by the system on first touch, so nothing is written twice. If
-        // the system refuses a map, the heap serves.
+        // The system zeroes a new anonymous map on first touch, so nothing is written twice. If the
+        // system refuses a map, the memory comes from the heap.
         if bytes >= HUGE_BYTES
             && let Ok(map) = MmapMut::map_anon(bytes)
         {
-            // Only a hint: where the system refuses huge pages, building is slower and no less right.
+            // The advice is only a hint: without huge pages, building is slower, with the same
+            // result.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);
             return Self::Huge(map, PhantomData);

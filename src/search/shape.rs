@@ -1,4 +1,4 @@
-//! The shapes of the tables of a set, and the size of each.
+//! The shapes of the tables of a set, and their sizes.
 
 use super::cells::{CELLS_MIN, GOING_ON, HALVES, cell_count};
 use super::line::GOES_ON;
@@ -9,8 +9,8 @@ use super::rotation::RotationBuckets;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shape {
-    /// No tables: the shards are scanned. Takes the least memory, and is the fastest for small sets
-    /// and wide distances.
+    /// No tables: searches scan the shards. Takes the least memory, and is the fastest for small
+    /// sets and wide distances.
     Column,
     /// Four rotations: a bucket of one or more memory lines for each probe, few probes. The fastest
     /// up to some ten million fingerprints, and for medium distances beyond.
@@ -23,10 +23,11 @@ pub enum Shape {
     },
 }
 
-/// Smaller columns are scanned; tables would cost more than they save.
+/// The minimum number of fingerprints for tables. Smaller columns are scanned, since tables would
+/// cost more than they save.
 const INDEXED_MIN: u32 = 1024;
 
-/// Larger sets cannot have tables, which have 31 bits for the number of an entry.
+/// The maximum number of fingerprints for tables, which have 31 bits for the number of an entry.
 pub(super) const INDEXED_MAX: u32 = GOES_ON - 1;
 
 /// The bytes of a fingerprint and of its posting, in every shape.
@@ -45,7 +46,7 @@ impl Shape {
         let cells = Self::Cells { count: cell_count(n) };
         [
             Some(Self::Column),
-            // The upper bound is that of the format: the top bit of an entry number is `GOES_ON`.
+            // The upper bound comes from the format: the top bit of an entry number is `GOES_ON`.
             (INDEXED_MIN..=INDEXED_MAX)
                 .contains(&n)
                 .then_some(Self::Rotations(RotationBuckets::of(n))),
@@ -54,7 +55,7 @@ impl Shape {
     }
 
     /// Returns the bytes on disk for each of `n` uniformly distributed fingerprints, including the
-    /// fingerprint and its posting; the rest of rotations, some tenths, is not included.
+    /// fingerprint and its posting. The rest of rotations, some tenths of a byte, is not included.
     #[must_use]
     pub fn bytes_each(self, n: u32) -> f64 {
         let each = |bytes: f64| bytes / f64::from(n.max(1));

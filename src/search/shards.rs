@@ -1,4 +1,4 @@
-//! The canonical order of fingerprints, and where each popcount begins in it.
+//! The canonical order of fingerprints, and the start of each popcount in this order.
 
 use std::ops::Range;
 
@@ -20,13 +20,13 @@ const LENGTH: usize = STARTS * size_of::<U32>();
 /// Returns the sort key of the canonical order: the popcount first, then the value.
 ///
 /// Fingerprints within distance k differ by at most k in popcount (each differing bit changes it by
-/// one), so everything near a fingerprint lies in one contiguous run.
+/// one), so all fingerprints near a fingerprint lie in one contiguous run.
 #[must_use]
 pub fn canonical_key(fingerprint: u64) -> (u32, u64) {
     (fingerprint.count_ones(), fingerprint)
 }
 
-/// Counts fingerprints by popcount, to find where each shard starts.
+/// Counts fingerprints by popcount, to find the start of each shard.
 #[derive(Clone, Debug)]
 pub struct Census {
     /// The number of fingerprints of each popcount.
@@ -40,7 +40,7 @@ impl Default for Census {
 }
 
 impl Census {
-    /// Counts a fingerprint, in any order; fewer than 2^32 in all.
+    /// Counts a fingerprint. Fingerprints may come in any order; there must be fewer than 2^32.
     #[expect(clippy::indexing_slicing, reason = "there is a count for each popcount up to 64")]
     pub fn add(&mut self, fingerprint: u64) {
         self.counts[fingerprint.count_ones() as usize] += 1;
@@ -61,7 +61,7 @@ impl Census {
     }
 }
 
-/// Where each popcount starts in a canonical column: 264 bytes.
+/// The start of each popcount in a canonical column: 264 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shards {
     /// The first ordinal of each popcount 0..=64, then the number of fingerprints; nondecreasing.
@@ -72,11 +72,11 @@ impl Shards {
     /// The bytes of a shards column.
     pub const BYTES: u64 = LENGTH as u64;
 
-    /// Reads a shards column and checks that it starts at 0 and is nondecreasing.
+    /// Reads a shards column, and checks that its numbers start at 0 and are nondecreasing.
     ///
     /// # Errors
     ///
-    /// If the column cannot be read or is invalid.
+    /// Returns an error if the column cannot be read or is invalid.
     pub fn read<C: Column>(column: &C) -> Result<Self, C::Error> {
         let bytes = column.bytes(0..Self::BYTES)?;
         let Ok(entries) = <[U32; STARTS]>::ref_from_bytes(bytes) else {
@@ -86,8 +86,8 @@ impl Shards {
         let mut before = 0;
         for ((offset, start), entry) in (0..).step_by(4).zip(&mut starts).zip(entries) {
             *start = entry.get();
-            // `around` subtracts starts and slices by them.
-            // Checked here once, its ranges are never reversed.
+            // `around` subtracts starts and slices by them. The starts are checked here once, so
+            // its ranges are never reversed.
             if *start < before || (offset == 0 && *start != 0) {
                 return Err(column.damaged(offset, "a shard begins before the one before it"));
             }
@@ -113,7 +113,8 @@ impl Shards {
     }
 
     /// Returns the ordinals of all fingerprints whose popcount differs from `popcount` by at most
-    /// `k`: only they can lie within distance `k` of a fingerprint with that popcount.
+    /// `k`. Only these fingerprints can lie within distance `k` of a fingerprint with that
+    /// popcount.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! The tables of one set of fingerprints, and the search in them.
+//! The tables of a set of fingerprints, and the search in these tables.
 
 use super::candidate::{Candidate, Finds};
 use super::cells::Cells;
@@ -47,8 +47,8 @@ impl<C> Index<C> {
 
 /// A set of distinct fingerprints in canonical order, and the tables to search it.
 ///
-/// Memory: the handles of the columns, 264 bytes of shards and as many for planning. Shareable
-/// between threads if the columns are.
+/// Memory: the handles of the columns, 264 bytes of shards and as many for planning. Tables can be
+/// shared between threads if the columns can.
 #[derive(Clone, Debug)]
 pub struct Tables<C> {
     /// Distinct fingerprints in canonical order: little-endian `u64`.
@@ -59,7 +59,8 @@ pub struct Tables<C> {
 }
 
 impl<C> Tables<C> {
-    /// Returns these tables with other columns, such as borrowed ones that are faster to read.
+    /// Returns these tables with other columns, for example with borrowed columns that are faster
+    /// to read.
     pub fn map<'c, D>(&'c self, to: impl Fn(&'c C) -> D) -> Tables<D> {
         Tables {
             fingerprints: to(&self.fingerprints),
@@ -71,24 +72,24 @@ impl<C> Tables<C> {
 }
 
 impl<C: Column> Tables<C> {
-    /// Creates the tables of a set from its columns. Reads nothing: damage is reported when it is
-    /// read.
+    /// Creates the tables of a set from its columns. Reads no columns: damage is reported when a
+    /// damaged part is read.
     ///
     /// # Errors
     ///
-    /// If the rotations are addressed by more than the 16 bits of a block, or have buckets with no
-    /// lines or with more than 2^26; if there are no cells; or if there are more fingerprints than
-    /// tables support, 2^31 - 1.
+    /// Returns an error if the rotations are addressed by more than the 16 bits of a block, or if
+    /// their buckets have no lines or more than 2^26; if there are no cells; or if there are more
+    /// fingerprints than the 2^31 - 1 that tables support.
     pub fn new(fingerprints: C, shards: Shards, index: Index<C>) -> Result<Self, C::Error> {
-        // These numbers come from the file. Checked once here, they
-        // cannot overflow a place or an entry number in any search.
+        // These numbers come from the file. The numbers are checked here once, so that no search
+        // overflows a place or an entry number.
         if let Index::Rotations(Rotations { address, .. }) = &index
             && !address.is_possible()
         {
             return Err(fingerprints
                 .damaged(0, "its tables have an address that this many fingerprints cannot have"));
         }
-        // `cell_of` would name cell 0, which does not exist.
+        // `cell_of` would return cell 0, which does not exist.
         if matches!(&index, Index::Cells(cells) if cells.count == 0) {
             return Err(fingerprints.damaged(0, "it has a table without cells"));
         }
@@ -132,15 +133,17 @@ impl<C: Column> Tables<C> {
     }
 
     /// Passes every fingerprint within distance `k` of `fingerprint` to `finds`, each once, in no
-    /// particular order, with place 0. Exact for every `k`; from 64 on that is all of them.
+    /// particular order, with place 0. Exact for every `k`; a `k` of 64 or more finds all
+    /// fingerprints.
     ///
-    /// Cost: that of [`plan`](Self::plan), plus 10 to 30 ns for each hit. The worst case, for any
-    /// fingerprints, is reading each column once; damaged tables may cost that for each probe.
-    /// Allocates only if something is near.
+    /// Cost: the cost that [`plan`](Self::plan) expects, plus 10 to 30 ns for each hit. In the
+    /// worst case, for any fingerprints, a search reads each column once; in damaged tables, each
+    /// probe may read each column once. Allocates only if an entry is near.
     ///
     /// # Errors
     ///
-    /// If a column cannot be read or contradicts itself; some hits may have been passed on before.
+    /// Returns an error if a column cannot be read or contradicts itself; some hits may have been
+    /// passed on before.
     pub fn find(&self, fingerprint: u64, k: u32, finds: &mut dyn Finds) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
         // The way depends on the fingerprint, too: popcounts in
@@ -156,12 +159,13 @@ impl<C: Column> Tables<C> {
         self.find_by(way, 0, &[fingerprint], k, finds)
     }
 
-    /// Finds as [`find`](Self::find) does, but through the tables only, and within `bounds`.
-    /// Returns whether the result is complete. If not, drop it and call [`nearest`](Self::nearest).
+    /// Finds fingerprints like [`find`](Self::find), but only through the tables, and within
+    /// `bounds`. Returns whether the result is complete. If the result is incomplete, drop it and
+    /// call [`nearest`](Self::nearest).
     ///
     /// # Errors
     ///
-    /// The errors of [`find`](Self::find).
+    /// Returns the errors of [`find`](Self::find).
     #[inline]
     pub fn find_within(
         &self,
@@ -178,7 +182,7 @@ impl<C: Column> Tables<C> {
             own.go_on()?;
             return own.finish(finds, || self.patience(k, bounds));
         }
-        // `nearest` scans better than this could: outward from the query, and no farther than needed.
+        // `nearest` has the better scan: outward from the query, and no farther than needed.
         if way == SearchMethod::Scan {
             return Ok(false);
         }
@@ -192,8 +196,8 @@ impl<C: Column> Tables<C> {
     pub(crate) fn steps(&self, fingerprint: u64, k: u32) -> Steps<'_, C> {
         let k = k.min(DISTANCE_MAX);
         let way = self.way(fingerprint, k);
-        // Only plain searches of rotations have steps. Others
-        // already have many lines in flight by themselves.
+        // Only plain searches of rotations have steps. Other searches have many lines in flight by
+        // themselves.
         let own = self.own_ground(way, k).map(|ground| SingleProbe::new(ground, fingerprint));
         Steps { tables: self, fingerprint, k, way, own }
     }
@@ -203,7 +207,7 @@ impl<C: Column> Tables<C> {
     ///
     /// # Errors
     ///
-    /// The errors of [`find`](Self::find).
+    /// Returns the errors of [`find`](Self::find).
     #[expect(clippy::indexing_slicing, reason = "queries that are alike are one at least")]
     pub fn find_in_tables(
         &self,
@@ -213,21 +217,23 @@ impl<C: Column> Tables<C> {
         finds: &mut dyn Finds,
     ) -> Result<Vec<usize>, C::Error> {
         let k = k.min(DISTANCE_MAX);
-        // One query has no neighbour to interleave with, and its own path is shorter.
+        // One query has no neighbour to interleave with, and the path for a single query is
+        // shorter.
         if let [query] = queries {
             let all = self.find_within(*query, k, bounds, finds)?;
             return Ok(if all { Vec::new() } else { vec![0] });
         }
         let mut others = Vec::new();
         let mut start = 0;
-        // Ways differ within a batch, since shards differ in
-        // size. Runs of equal ways keep the order of places.
+        // Queries of a batch may be answered in different ways, since shards differ in size.
+        // Consecutive queries with the same way are answered together, which keeps the order of
+        // places.
         for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
             let way = self.way(alike[0], k);
             if way == SearchMethod::Scan {
                 others.extend(start..start + alike.len());
             } else {
-                // The limit counts per query, so one instance serves the whole run.
+                // The limit applies to each query, so one instance is enough for the whole run.
                 let patience = self.patience(k, bounds);
                 others.append(&mut self.find_through(way, start, alike, k, patience, finds)?);
             }
@@ -237,13 +243,14 @@ impl<C: Column> Tables<C> {
     }
 
     /// Appends to `out` the nearest fingerprints within `k`, by a scan that stops as early as
-    /// possible. The [`Extent`] states how complete the result is. It is complete unless
-    /// [`find_in_tables`](Self::find_in_tables) gave up: then only [`Bounds::fingerprints`] are
-    /// compared, and values within one bit are looked up.
+    /// possible. The [`Extent`] states how complete the result is. If
+    /// [`find_in_tables`](Self::find_in_tables) gave up, only [`Bounds::fingerprints`] are
+    /// compared, and values within one bit are looked up. In all other cases the result is
+    /// complete.
     ///
     /// # Errors
     ///
-    /// The errors of [`find`](Self::find).
+    /// Returns the errors of [`find`](Self::find).
     pub fn nearest(
         &self,
         fingerprint: u64,
@@ -253,14 +260,14 @@ impl<C: Column> Tables<C> {
     ) -> Result<Extent, C::Error> {
         let k = k.min(DISTANCE_MAX);
         let Self { fingerprints, shards, .. } = self;
-        // Where the model prefers the tables, scanning everything costs more than a search should.
-        // Then the scan is bounded by `bounds.fingerprints`.
+        // If the model prefers the tables, a scan of all shards costs more than a search may cost.
+        // In this case `bounds.fingerprints` limits the scan.
         let crowded = self.way(fingerprint, k) != SearchMethod::Scan;
         Outward { fingerprints, shards, query: fingerprint, k }.find(bounds, crowded, out)
     }
 
     /// Returns the work limit of a query within `k` on dense buckets: one looked-up entry for every
-    /// two nanoseconds of the tables' expected time, plus some from the bounds.
+    /// two nanoseconds of the tables' expected time, plus a number that depends on the bounds.
     fn patience(&self, k: u32, bounds: &Bounds) -> WorkLimit {
         /// The number of fingerprints that a scan compares in the time of one look-up.
         const SCANNED: usize = 16;
@@ -271,15 +278,16 @@ impl<C: Column> Tables<C> {
         WorkLimit::of(bounds.fingerprints as usize / SCANNED + expected)
     }
 
-    /// Passes everything within distance `k` of each of many fingerprints to `finds`, with the
-    /// index of the query. Exact, as [`find`](Self::find) is.
+    /// Passes all fingerprints within distance `k` of each query to `finds`, with the index of the
+    /// query. Exact, like [`find`](Self::find).
     ///
-    /// Memory accesses of one query overlap with comparisons of others: each query costs between a
-    /// third and all of its time alone, less for narrower distances. Allocates as little.
+    /// Memory accesses of one query overlap with comparisons of other queries. So each query costs
+    /// between a third and all of the time of a single query, less for narrower distances.
+    /// Allocates only if an entry is near.
     ///
     /// # Errors
     ///
-    /// The errors of [`find`](Self::find).
+    /// Returns the errors of [`find`](Self::find).
     #[expect(clippy::indexing_slicing, reason = "queries that are alike are one at least")]
     pub fn find_each(
         &self,
@@ -288,7 +296,8 @@ impl<C: Column> Tables<C> {
         finds: &mut dyn Finds,
     ) -> Result<(), C::Error> {
         let k = k.min(DISTANCE_MAX);
-        // Neighbours mostly have the same way. Each run of equal ways is interleaved.
+        // Consecutive queries mostly have the same way. The queries of each run with the same way
+        // are interleaved.
         let mut start = 0;
         for alike in queries.chunk_by(|a, b| self.way(*a, k) == self.way(*b, k)) {
             self.find_by(self.way(alike[0], k), start, alike, k, finds)?;
@@ -297,8 +306,9 @@ impl<C: Column> Tables<C> {
         Ok(())
     }
 
-    /// Finds everything within `k` of each query by a given way, which may not be the best one; by
-    /// a scan if there are no such tables. The indexes are counted from `start`.
+    /// Finds all fingerprints within `k` of each query by the way `way`, which may not be the best
+    /// way. Scans if there are no tables for this way. The indexes of queries are counted from
+    /// `start`.
     pub(super) fn find_by(
         &self,
         way: SearchMethod,
@@ -310,8 +320,8 @@ impl<C: Column> Tables<C> {
         self.find_through(way, start, queries, k, WorkLimit::endless(), finds).map(drop)
     }
 
-    /// Finds everything near by a given way, within a work limit. Returns the queries that exceeded
-    /// it, whose results are incomplete.
+    /// Finds all near fingerprints by the way `way`, within a work limit. Returns the queries that
+    /// exceeded the limit. The results of these queries are incomplete.
     fn find_through(
         &self,
         way: SearchMethod,
@@ -323,8 +333,8 @@ impl<C: Column> Tables<C> {
     ) -> Result<Vec<usize>, C::Error> {
         let places = (start..).zip(queries);
         match (way, &self.index) {
-            // Queries stay in flight until `finish`: the lines
-            // of one arrive while the next ones are prefetched.
+            // Queries stay in flight until `finish`: the lines of one query arrive while the lines
+            // of the next queries are prefetched.
             (SearchMethod::Rotations, Index::Rotations(rotations)) => {
                 let ground = self.ground(rotations, k);
                 let mut lookup = RotationLookup::new(ground, patience, finds);
@@ -355,7 +365,8 @@ impl<C: Column> Tables<C> {
         let (SearchMethod::Rotations, Index::Rotations(rotations)) = (way, &self.index) else {
             return None;
         };
-        // Beyond k = 3 some rotation has reach 2, so a search probes other buckets than its own.
+        // Beyond k = 3 some rotation has reach 2, so a search probes more buckets than the query's
+        // own.
         Some(self.ground(rotations, k)).filter(|ground| ground.reach.is_plain())
     }
 
@@ -370,12 +381,12 @@ impl<C: Column> Tables<C> {
     }
 
     /// Counts the work of [`find`](Self::find), without time: probes, candidates (including empty
-    /// places of buckets and cells, which are compared, too), and memory lines except those of
+    /// places of buckets and cells, which are compared, too), and memory lines except the lines of
     /// looked-up entries. Costs about as much as the search.
     ///
     /// # Errors
     ///
-    /// The errors of [`find`](Self::find).
+    /// Returns the errors of [`find`](Self::find).
     pub fn count(&self, fingerprint: u64, k: u32) -> Result<Cost, C::Error> {
         let k = k.min(DISTANCE_MAX);
         let mut cost = Cost::default();
@@ -386,7 +397,8 @@ impl<C: Column> Tables<C> {
                 let probes = |block| Probes::new(block, fingerprint, bits, ground.reach);
                 for probe in Block::ALL.into_iter().flat_map(probes) {
                     cost.probes += 1.0;
-                    // The bucket, and its part of the rest if it continues there.
+                    // The bytes of the bucket, and of its part of the rest if the bucket continues
+                    // there.
                     for bytes in ground.bytes(probe)?.into_iter().filter(|b| !b.is_empty()) {
                         cost.candidates += bytes.len() as f64 / 2.0;
                         cost.lines += lines_of(bytes) as f64;
@@ -405,11 +417,11 @@ impl<C: Column> Tables<C> {
         Ok(cost)
     }
 
-    /// Checks that the tables have every fingerprint exactly once, in its place. Reads all of them.
+    /// Checks that each table has every fingerprint exactly once, in its place. Reads all columns.
     ///
     /// # Errors
     ///
-    /// If a column cannot be read, or an entry is invalid.
+    /// Returns an error if a column cannot be read, or an entry is invalid.
     pub fn check(&self) -> Result<(), C::Error> {
         match &self.index {
             Index::None => Ok(()),
@@ -418,7 +430,7 @@ impl<C: Column> Tables<C> {
         }
     }
 
-    /// Compares everything whose popcount is near enough.
+    /// Compares all fingerprints whose popcount is near enough.
     pub(super) fn scan(
         &self,
         fingerprint: u64,
@@ -431,13 +443,13 @@ impl<C: Column> Tables<C> {
 }
 
 /// A search in three steps, each called once: [`begin`](Self::begin), [`go_on`](Self::go_on),
-/// [`finish`](Self::finish). Each prefetches the memory lines that the next one reads.
+/// [`finish`](Self::finish). Each step prefetches the memory lines that the next step reads.
 pub(crate) struct Steps<'c, C> {
     tables: &'c Tables<C>,
     fingerprint: u64,
     k: u32,
     way: SearchMethod,
-    /// A search with steps; others do everything in the last one.
+    /// The search, if it has steps; other searches run entirely in the last step.
     own: Option<SingleProbe<'c, C>>,
 }
 
@@ -478,7 +490,7 @@ impl<C: Column> Steps<'_, C> {
         if way == SearchMethod::Scan {
             return Ok(false);
         }
-        // A closure: most searches find nothing near and never compute it.
+        // The limit is a closure, since most searches find nothing near and never compute it.
         let patience = || tables.patience(k, bounds);
         match own {
             Some(own) => own.finish(finds, patience),
@@ -492,8 +504,8 @@ impl<C: Column> Steps<'_, C> {
 
 /// Returns the number of memory lines that contain `bytes`.
 fn lines_of(bytes: &[u8]) -> usize {
-    // Buckets are aligned to lines within their column.
-    // The rest is not, so it may touch one line more.
+    // Buckets are aligned to lines within their column. The rest is not aligned, so its bytes may
+    // touch one line more.
     let start = bytes.as_ptr().addr() % size_of::<Line>();
     (start + bytes.len()).div_ceil(size_of::<Line>())
 }

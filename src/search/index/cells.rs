@@ -15,20 +15,20 @@ use crate::search::scratch::Scratch;
 
 /// Returns the cell of a fingerprint.
 fn cell(fingerprint: u64, half: Half, cells: u32) -> u32 {
-    // Lookups use the same functions, so both always agree on the cell.
+    // Lookups use the same functions, so building and lookup always agree on the cell.
     cell_of(hamming::nearest(half.cut(fingerprint).0), cells)
 }
 
 /// Returns the cells in ranges that can be counted in memory: 4 bytes a cell.
 pub(super) fn ranges(cells: u32, memory_bytes: usize) -> impl Iterator<Item = Range<u32>> {
-    // With memory for more than 2^32 cells, all of them are one range.
+    // With memory for more than 2^32 cells, all cells are one range.
     let length = u32::try_from(memory_bytes / 4).unwrap_or(u32::MAX).max(64);
     (0..cells)
         .step_by(length as usize)
         .map(move |start| start..start.saturating_add(length).min(cells))
 }
 
-/// Counts the entries of each cell of a range; a 0 follows.
+/// Counts the entries of each cell of a range, and appends a 0.
 fn count<E>(
     column: &Source<'_, E>,
     cells: u32,
@@ -40,9 +40,9 @@ fn count<E>(
     })
 }
 
-/// Returns how many entries the next line of a cell with `left` more takes.
+/// Returns the number of entries in the next line of a cell with `left` more entries.
 fn taken(left: u32) -> u32 {
-    // A line that continues gives up two slots for the number of the next one.
+    // A line that continues uses two slots for the number of the next line.
     if left <= LINE_ENTRIES { left } else { FULL_ENTRIES }
 }
 
@@ -62,12 +62,12 @@ pub(super) struct Counted {
     half: Half,
     /// The number of further lines of the table.
     pub(super) further: u64,
-    /// Where each cell starts, if that is kept.
+    /// The start of each cell, if `keep` was set.
     starts: Option<Scratch<u32>>,
 }
 
-/// Counts all entries of a table. With `keep`, which requires a single range of all cells, keeps
-/// where each cell starts.
+/// Counts all entries of a table. With `keep`, which requires a single range of all cells, the
+/// result includes the start of each cell.
 pub(super) fn count_all<E>(
     column: &Source<'_, E>,
     cells: u32,
@@ -78,8 +78,8 @@ pub(super) fn count_all<E>(
     let mut counted = Counted { half, further: 0, starts: None };
     for range in ranges {
         let mut counts = count(column, cells, half, &range)?;
-        // The further lines must be known before anything is written:
-        // the sink reserves the space of every column first.
+        // The further lines must be known before the first write: the sink reserves the space of
+        // every column first.
         counted.further += counts.iter().map(|count| further_lines(*count)).sum::<u64>();
         if keep {
             turn_into_starts(&mut counts);
@@ -117,26 +117,27 @@ pub(super) fn build<E, S: Sink<Error = E>>(
         let of_range: u64 = starts.windows(2).map(|pair| further_lines(pair[1] - pair[0])).sum();
         let (entries, more) =
             (lines.entries + starts[range.len()], u64::from(lines.next) + of_range);
-        // A column that changed between the passes could make the writer exceed its reserved space. It
-        // is an error, since the caller's data caused it.
+        // A column that changed between the passes could make the writer exceed its reserved space.
+        // A changed column is an error, since the caller's data caused it.
         column.same(entries <= column.n && more <= further)?;
         let (mut cell, mut number) = (0, 0_u32);
         let aim = |fingerprint| {
             let (own, other) = half.cut(fingerprint);
-            // Cells below the range wrap to large numbers,
-            // which the dealer rejects like those above it.
+            // Cells below the range wrap to large numbers, which the dealer rejects, as it rejects
+            // cells above the range.
             (cell_of(hamming::nearest(own), cells).wrapping_sub(range.start), other)
         };
         dealer.each_in_order(column, starts, aim, |entries| {
-            // In pieces, so that the buffer of ordinals stays small and in the cache.
+            // Entries are processed in pieces, so that the buffer of ordinals stays small and in
+            // the cache.
             for piece in entries.chunks(STRIDE as usize) {
                 ordinals.clear();
                 ordinals.extend(piece.iter().map(|entry| U32::new(entry.ordinal)));
                 sink.write(TableColumn::Ordinals(table), ordinals.as_bytes())?;
             }
             for entry in entries {
-                // Empty cells before this entry get a line of their own,
-                // and a cell's head is written before its first entry.
+                // Empty cells before this entry get their own lines, and a cell's head is written
+                // before its first entry.
                 while let Some(&[start, end]) = starts.get(cell..).and_then(<[u32]>::first_chunk)
                     && start <= number
                 {
@@ -156,7 +157,8 @@ pub(super) fn build<E, S: Sink<Error = E>>(
             }
             Ok(())
         })?;
-        // Empty cells after the last entry. Non-empty ones were begun above.
+        // Only the empty cells after the last entry remain: the loop above began the non-empty
+        // cells.
         for pair in starts[cell..].windows(2) {
             if pair[0] == pair[1] {
                 lines.cell(0)?;
@@ -178,11 +180,11 @@ struct LineWriter<'s, S> {
     /// The numbers of entries and cells so far.
     entries: u32,
     begun: u32,
-    /// The current line, its number of entries so far, and in the end.
+    /// The current line, its number of entries so far, and its final number of entries.
     line: Line,
     filled: u32,
     capacity: u32,
-    /// Whether it is the first line of a cell, not a further one.
+    /// Whether the current line is the first line of a cell, not a further line.
     first: bool,
     /// The number of entries of the cell after this line.
     left: u32,
@@ -225,8 +227,8 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
         let goes_on = if self.left > 0 { GOES_ON } else { 0 };
         put(&mut self.line, NUMBER, self.entries | goes_on);
         if self.left > 0 {
-            // Numbers are given when the line before is begun,
-            // so a chain's lines are consecutive and ascend.
+            // A further line gets its number when the previous line is begun, so the lines of a
+            // chain are consecutive and ascending.
             put(&mut self.line, NEXT, self.next);
             self.next += 1;
         }
@@ -234,8 +236,8 @@ impl<'s, E, S: Sink<Error = E>> LineWriter<'s, S> {
 
     fn entry(&mut self, bits: u32) -> Result<(), E> {
         if self.filled == 0 {
-            // Unused slots are filled with the complement of the first entry: no bits are farther from
-            // it, so a query near this cell seldom matches them.
+            // Unused slots are filled with the complement of the first entry. No bits are farther
+            // from the first entry, so a query near this cell seldom matches an unused slot.
             for at in 1..if self.left == 0 { LINE_ENTRIES } else { FULL_ENTRIES } {
                 put_entry(&mut self.line, at, !bits);
             }

@@ -1,9 +1,9 @@
-//! Counts the entries of buckets, and sorts those of a column by bucket, in bounded memory.
+//! Counts the entries of buckets, and sorts the entries of a column by bucket, in bounded memory.
 //!
 //! A table is far larger than the processor's caches, and a counting sort directly into place would
 //! wait for memory at each entry. So entries are first distributed to *groups* of consecutive
 //! buckets, no more groups than the TLB covers with huge pages. Then each group, which fits a
-//! cache, is sorted by itself. If memory does not hold all entries, there are several passes over
+//! cache, is sorted on its own. If not all entries fit into memory, there are several passes over
 //! the column. All steps keep the order of the column.
 
 use std::ops::Range;
@@ -18,18 +18,18 @@ const GROUP_ENTRIES: usize = 1 << 14;
 /// The approximate maximum number of groups.
 const GROUPS: usize = 4096;
 
-/// The most buckets of a group, as a power of two: mostly empty buckets would take more memory than
-/// the entries.
+/// The base-2 logarithm of the maximum number of buckets in a group: mostly empty buckets would
+/// take more memory than the entries.
 const GROUP_BITS_MAX: u32 = 14;
 
-/// The most entries of a group that is sorted in a cache; larger ones, of few large buckets, are
-/// sorted in place.
+/// The maximum number of entries in a group that is sorted in a cache. Larger groups have few large
+/// buckets, and are sorted in place.
 const CACHED_ENTRIES: usize = 4 * GROUP_ENTRIES;
 
-/// The least number of entries in a pass, so that no setting causes a pass for each entry.
+/// The minimum number of entries in a pass, so that no setting causes a pass for each entry.
 const ENTRIES_MIN: usize = 256;
 
-/// The largest number of entries in a pass, so that groups stay few and small: more than 800 MB do
+/// The maximum number of entries in a pass, so that groups stay few and small: more than 800 MB do
 /// not help.
 const ENTRIES_MAX: usize = GROUPS * GROUP_ENTRIES;
 
@@ -39,7 +39,7 @@ type Dealt = [u32; 3];
 /// An entry to be written.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry {
-    /// Its stored bits.
+    /// The stored bits of the entry.
     pub(super) bits: u32,
     pub(super) ordinal: u32,
 }
@@ -54,21 +54,21 @@ pub(super) struct Dealer {
 }
 
 impl Dealer {
-    /// Creates a dealer that takes this much memory, and some hundreds of KiB.
+    /// Creates a dealer that uses `memory_bytes`, and some hundreds of KiB more.
     pub(super) fn new(memory_bytes: usize) -> Self {
         let entries = (memory_bytes / size_of::<Dealt>()).clamp(ENTRIES_MIN, ENTRIES_MAX);
         Self { entries, dealt: Scratch::default(), sorted: Vec::new() }
     }
 
     /// Passes the entries of all buckets to `visit` in batches, in order of buckets, and within
-    /// each in the order of the column.
+    /// each bucket in the order of the column.
     ///
-    /// `starts` holds the start of each bucket, then the number of entries. `aim` returns the
-    /// bucket of a fingerprint and its stored bits; a fingerprint with a bucket beyond the last is
+    /// `starts` has the start of each bucket, then the number of entries. `aim` returns the bucket
+    /// of a fingerprint and its stored bits; a fingerprint with a bucket beyond the last is
     /// skipped.
     ///
     /// Reads the column once for each memory full of entries. Checks that each bucket has as many
-    /// entries as were counted.
+    /// entries as the counting pass found.
     #[expect(clippy::expect_used, reason = "there is an end, even without a bucket")]
     pub(super) fn each_in_order<E>(
         &mut self,
@@ -87,7 +87,7 @@ impl Dealer {
         while done < entries {
             #[expect(clippy::cast_possible_truncation, reason = "no more than is left of a u32")]
             let end = done + at_once.min((entries - done) as usize) as u32;
-            // Passes divide entries, not buckets, so a single bucket may exceed the memory.
+            // Passes divide entries, not buckets, so a single bucket may be larger than the memory.
             let pass = Pass::new(starts, done..end);
             pass.deal(column, &aim, &mut self.dealt)?;
             pass.each_group(column, &mut self.dealt, &mut self.sorted, &mut visit)?;
@@ -99,15 +99,15 @@ impl Dealer {
 
 /// The entries that are distributed in one pass.
 struct Pass<'s> {
-    /// Their places in the table.
+    /// The places of the entries in the table.
     places: Range<u32>,
     /// The first bucket, whose first entries may belong to an earlier pass.
     first: u32,
     /// The starts of this pass's buckets.
     starts: &'s [u32],
-    /// The starts of all buckets, and the end of the last one.
+    /// The starts of all buckets, and the end of the last bucket.
     all_starts: &'s [u32],
-    /// The number of buckets in a group, as a power of two.
+    /// The base-2 logarithm of the number of buckets in a group.
     group_bits: u32,
 }
 
@@ -123,14 +123,15 @@ impl<'s> Pass<'s> {
         let end = all_starts.partition_point(|start| *start < places.end);
         let starts = &all_starts[first..end];
         let groups = places.len().div_ceil(GROUP_ENTRIES).clamp(1, GROUPS);
-        // A power of two, so that the group of a bucket is a shift.
+        // The number of buckets in a group is a power of two, so that a shift computes the group of
+        // a bucket.
         let group_bits = (starts.len() / groups).max(1).ilog2().min(GROUP_BITS_MAX);
         #[expect(clippy::cast_possible_truncation, reason = "bucket numbers fit u32")]
         let first = first as u32;
         Self { places, first, starts, all_starts, group_bits }
     }
 
-    /// Returns where a bucket starts among the entries of this pass.
+    /// Returns the start of a bucket among the entries of this pass.
     fn start(&self, start: u32) -> u32 {
         // The first and the last bucket may reach beyond this pass.
         start.clamp(self.places.start, self.places.end) - self.places.start
@@ -150,14 +151,15 @@ impl<'s> Pass<'s> {
         let ends: Vec<u32> =
             next.iter().skip(1).copied().chain([places.end - places.start]).collect();
         let last = starts.len() - 1;
-        // The first bucket's entries of earlier passes are skipped, and the last one's beyond `after`
-        // are left to later ones. Passes read in the same order, so counting them is enough.
+        // The first bucket's entries that belong to earlier passes are skipped, and the last
+        // bucket's entries beyond `after` are left to later passes. All passes read in the same
+        // order, so counting the entries is enough.
         let mut before = places.start - starts[0];
         let mut after = places.end - starts[last].max(places.start);
         column.each(|ordinal, fingerprint| {
             let (bucket, bits) = aim(fingerprint);
-            // Buckets before the first wrap to large numbers
-            // and are rejected with those after the last.
+            // Buckets before the first wrap to large numbers and are rejected with the buckets
+            // after the last.
             let at = bucket.wrapping_sub(*first) as usize;
             if at == 0 && before > 0 {
                 before -= 1;
@@ -170,17 +172,18 @@ impl<'s> Pass<'s> {
                 after -= 1;
             }
             let place = &mut next[at >> group_bits];
-            // Out of bounds only if the column changed since it was counted, which `same` reports.
+            // The index is out of bounds only if the column changed since it was counted, which
+            // `same` reports.
             if let Some(dealt) = dealt.get_mut(*place as usize) {
                 *dealt = [bucket, bits, ordinal];
             }
             *place += 1;
         })?;
-        // Every group must be exactly full, or the column was not the same as when it was counted.
+        // Every group must be exactly full, or the column changed since it was counted.
         column.same(before == 0 && after == 0 && next == ends)
     }
 
-    /// Sorts each group by bucket, and passes it on.
+    /// Sorts each group by bucket, and passes its entries on.
     #[expect(
         clippy::indexing_slicing,
         reason = "groups follow each other; each has as many as dealt"
@@ -201,8 +204,8 @@ impl<'s> Pass<'s> {
             let end = self.start(ends[ends.len() - 1]);
             let ends = || ends.iter().map(|end| self.start(*end) - start);
             let group = &mut dealt[start as usize..end as usize];
-            // Few buckets with very many entries, as in skewed data. Sorting by bucket and ordinal
-            // gives the same order as the stable counting sort below.
+            // The group has few buckets with very many entries, as in skewed data. Sorting by
+            // bucket and ordinal gives the same order as the stable counting sort below.
             if group.len() > CACHED_ENTRIES {
                 group.sort_unstable_by_key(|[bucket, _, ordinal]| (*bucket, *ordinal));
                 let end = |(at, _)| group.partition_point(|[bucket, ..]| *bucket <= first + at);
@@ -216,19 +219,20 @@ impl<'s> Pass<'s> {
             }
             next.clear();
             next.extend(buckets.iter().map(|at| self.start(*at) - start));
-            // Never shrinks, so old entries are not cleared
-            // again: each place is overwritten before it is read.
+            // The buffer never shrinks, so old entries are not cleared again. Each place is
+            // overwritten before it is read.
             sorted.resize(group.len().max(sorted.len()), Entry::default());
             for &mut [bucket, bits, ordinal] in &mut *group {
                 let place = &mut next[(bucket - first) as usize];
-                // Out of bounds only if the column changed: checked right after this loop.
+                // The index is out of bounds only if the column changed, which is checked right
+                // after this loop.
                 if let Some(sorted) = sorted.get_mut(*place as usize) {
                     *sorted = Entry { bits, ordinal };
                 }
                 *place += 1;
             }
-            // Full groups can still have wrong buckets inside.
-            // This compares each bucket with its count.
+            // Full groups can still have wrong buckets inside, so each bucket is compared with its
+            // count.
             column.same(next.iter().copied().eq(ends()))?;
             visit(&sorted[..group.len()])?;
         }
@@ -236,12 +240,12 @@ impl<'s> Pass<'s> {
     }
 }
 
-/// The distance between prefetching a count and raising it: the counts exceed a cache, and
-/// consecutive ones are seldom close.
+/// The distance between prefetching a count and raising it. The counts exceed a cache, and
+/// consecutive counts are seldom close.
 const AHEAD: usize = 32;
 
-/// Counts the entries of a column in each of `buckets`; a 0 follows. `aim` returns the bucket of a
-/// fingerprint; one beyond the last is skipped.
+/// Counts the entries of a column in each of `buckets`, and appends a 0. `aim` returns the bucket
+/// of a fingerprint; a fingerprint with a bucket beyond the last is skipped.
 #[expect(
     clippy::indexing_slicing,
     reason = "there is one more than there are buckets; a remainder"
@@ -257,27 +261,28 @@ pub(super) fn count<E>(
     let mut asked = [u32::MAX; AHEAD];
     column.each(|ordinal, fingerprint| {
         let asked = &mut asked[ordinal as usize % AHEAD];
-        // A ring of 32: prefetch the count of this entry, and raise
-        // that of the entry 32 before it, which has arrived by now.
+        // In a ring of 32, the loop prefetches the count of this entry, and raises the count of the
+        // entry 32 positions before it. The earlier count has arrived by now.
         let bucket = std::mem::replace(asked, aim(fingerprint));
         if let Some(count) = counts.get(*asked as usize) {
             prefetch_value(count);
         }
         raise(counts, bucket);
     })?;
-    // The last 32. Slots that were never used hold `u32::MAX`, which is no bucket.
+    // The counts of the last 32 entries are still to be raised. Unused slots contain `u32::MAX`,
+    // which is no bucket.
     asked.into_iter().for_each(|bucket| raise(counts, bucket));
     Ok(all)
 }
 
-/// Raises the count of a bucket in this range.
+/// Raises the count of a bucket, if the bucket is in the range.
 fn raise(counts: &mut [u32], bucket: u32) {
     if let Some(count) = counts.get_mut(bucket as usize) {
         *count += 1;
     }
 }
 
-/// Replaces each count by the sum of those before it.
+/// Replaces each count by the sum of the counts before it.
 pub(super) fn turn_into_starts(counts: &mut [u32]) {
     let mut sum = 0;
     for count in counts {

@@ -18,7 +18,7 @@ pub use source::{Sink, TableColumn};
 /// The resources for building tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources {
-    /// The memory for sorting in bytes, over all threads. It does not affect the result.
+    /// The memory for sorting in bytes, over all threads. The amount does not affect the result.
     pub memory_bytes: usize,
     /// The number of threads; at most one per table is used.
     pub threads: usize,
@@ -26,24 +26,24 @@ pub struct Resources {
 
 /// Builds the tables of a [`Shape`] for a canonical column of `n` fingerprints.
 ///
-/// `read` fills its slice with the fingerprints from an ordinal on. It is called for consecutive
-/// pieces of the column from start to end, by several threads concurrently. The number of passes
-/// depends on memory. A rotation takes one pass for counting, and one for each
+/// `read` fills its slice with the fingerprints from an ordinal on. The function is called for
+/// consecutive pieces of the column from start to end, by several threads concurrently. The number
+/// of passes depends on memory. A rotation takes one pass for counting, and one for each
 /// `memory_bytes / threads / 12` entries, at most 67 million. A table of cells takes two counting
-/// passes for each `memory_bytes / threads / 4 / 4` cells (or a single one if a quarter of
-/// `memory_bytes` holds 8 bytes for each cell). It takes one more pass for each memory full of
-/// entries, at 12 bytes each in the other three quarters. The written bytes do not depend on the
-/// resources.
+/// passes for each `memory_bytes / threads / 4 / 4` cells (or a single pass if a quarter of
+/// `memory_bytes` is enough for 8 bytes for each cell). A table of cells takes one more pass each
+/// time the other three quarters are full of entries, at 12 bytes each. The written bytes do not
+/// depend on the resources.
 ///
-/// The tables are built by counting sort: one pass counts the entries of each bucket, others write
-/// them. The sort is stable, so each bucket keeps the canonical order. Memory: `memory_bytes` (at
-/// least some KiB), at most 10 MiB a thread, and the lines of a bucket. Time: some 20 ns for each
-/// entry and table in one pass, and some 5 ns for each further pass.
+/// The tables are built by counting sort: one pass counts the entries of each bucket, and other
+/// passes write the entries. The sort is stable, so each bucket keeps the canonical order. Memory:
+/// `memory_bytes` (at least some KiB), at most 10 MiB a thread, and the lines of a bucket. Time:
+/// some 20 ns for each entry and table in one pass, and some 5 ns for each further pass.
 ///
 /// # Errors
 ///
-/// The first error of `read` or of `sink`; [`Sink::changed`] if `read` returns other fingerprints
-/// than before, as far as they belong to other buckets.
+/// Returns the first error of `read` or of `sink`. Returns [`Sink::changed`] if `read` returns
+/// other fingerprints than before, and the new fingerprints belong to other buckets.
 pub fn build_index<E: Send, S: Sink<Error = E>>(
     shape: Shape,
     n: u32,
@@ -56,8 +56,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
         Shape::Rotations(_) => BLOCKS,
         Shape::Cells { .. } => HALVES,
     };
-    // Tables are independent, so each is built by one
-    // thread. More threads than tables have nothing to do.
+    // Tables are independent, so each is built by one thread. More threads than tables would be
+    // idle.
     let threads = resources.threads.clamp(1, tables);
     let memory_bytes = resources.memory_bytes / threads;
     let changed = || sink.changed();
@@ -65,8 +65,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
     match shape {
         Shape::Column => Ok(()),
         Shape::Rotations(address) => {
-            // All tables are counted before one is written: places are reserved first, so the layout
-            // of the file does not depend on which thread is faster.
+            // All tables are counted before the first is written. Places are reserved first, so the
+            // layout of the file does not depend on the speed of threads.
             let counted = each_of(
                 &Block::ALL,
                 threads,
@@ -88,8 +88,8 @@ pub fn build_index<E: Send, S: Sink<Error = E>>(
         Shape::Cells { count } => {
             let counting_bytes = memory_bytes / 4;
             let ranges = || cells::ranges(count, counting_bytes);
-            // Counts are kept if all tables' counts fit a quarter of the memory at once. That needs
-            // one range, and saves the second counting pass.
+            // Counts are kept if all tables' counts fit a quarter of the memory at once. Keeping
+            // counts needs one range, and saves the second counting pass.
             let keep = cells::ranges(count, resources.memory_bytes / 4 / tables).count() == 1;
             let counted = each_of(
                 &Half::ALL,

@@ -18,7 +18,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Returns the bytes of the rest.
+    /// Returns the number of bytes of the rest.
     #[expect(clippy::indexing_slicing, reason = "windows of two")]
     pub(super) fn rest_bytes(&self, address: RotationBuckets) -> u64 {
         let in_rest = |pair: &[u32]| u64::from(in_rest(pair[1] - pair[0], address));
@@ -26,9 +26,10 @@ impl Counted {
     }
 }
 
-/// Returns how many entries of a bucket go to the rest.
+/// Returns the number of entries of a bucket that go to the rest.
 fn in_rest(count: u32, address: RotationBuckets) -> u32 {
-    // A bucket that continues has a longer head, so it holds fewer entries than one that just fits.
+    // A bucket that continues has a longer head, so its lines have fewer entries than the lines of
+    // a bucket that just fits.
     if count > address.room() { count - address.full_room() } else { 0 }
 }
 
@@ -41,8 +42,8 @@ pub(super) fn count<E>(
     let bucket = |fingerprint| block.bucket(fingerprint, address.bits);
     let mut starts = deal::count(column, address.buckets() as usize, bucket)?;
     turn_into_starts(&mut starts);
-    // `aim` yields a bucket of the rotation for every fingerprint:
-    // the address has as many buckets as its bits have values.
+    // `aim` yields a bucket of the rotation for every fingerprint: the number of buckets equals the
+    // number of values of the address bits.
     assert_eq!(starts.last(), Some(&column.n), "each fingerprint is in one bucket");
     Ok(Counted { block, starts })
 }
@@ -80,13 +81,13 @@ struct BucketWriter<'s, S> {
     /// The number of the first entry of each bucket, then the number of entries.
     starts: &'s [u32],
     sink: &'s S,
-    /// The places of finished buckets, then those of the current one, once it has an entry.
+    /// The places of finished buckets, then the places of the current bucket once it has an entry.
     places: Vec<U16>,
-    /// The current bucket, its number of entries, and how many of them have arrived.
+    /// The current bucket, its number of entries, and the number of entries that have arrived.
     bucket: usize,
     count: u32,
     taken: u32,
-    /// Buffered entries of the rest, and how many entries finished buckets have there.
+    /// Buffered entries of the rest, and the number of entries of finished buckets in the rest.
     rest: Vec<U16>,
     rest_end: u32,
 }
@@ -123,8 +124,9 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         }
         self.count = self.starts[self.bucket + 1] - self.starts[self.bucket];
         if self.count == 0 {
-            // Empty buckets are written too, since a bucket's address follows from its number. Its
-            // slots are numbered like the next bucket's entries, which lookups reject.
+            // Empty buckets are written too, since a bucket's address follows from its number. The
+            // slots of an empty bucket have the numbers of the next bucket's entries, and lookups
+            // reject these entries.
             self.fill(U16::ZERO);
         }
     }
@@ -133,7 +135,7 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         self.bucket + 1 >= self.starts.len()
     }
 
-    /// Adds the places of the current bucket, all filled with `with`, and its head.
+    /// Adds the places of the current bucket, filled with `with`, and the head of the bucket.
     #[expect(
         clippy::indexing_slicing,
         reason = "there is a current bucket, and its places were added"
@@ -147,11 +149,12 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         put_head(&mut self.places[at..], first, rest);
     }
 
-    /// Ends the current bucket, and begins the next one.
+    /// Ends the current bucket, and begins the next bucket.
     fn end(&mut self) -> Result<(), E> {
         self.rest_end += in_rest(self.count, self.address);
         self.bucket += 1;
-        // Only here, between buckets: `put` expects the current bucket at the end of `places`.
+        // Places are written only here, between buckets: `put` expects the current bucket at the
+        // end of `places`.
         if self.places.len() >= PLACES {
             self.sink.write(TableColumn::Buckets(self.table), self.places.as_bytes())?;
             self.places.clear();
@@ -163,7 +166,8 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
     /// Takes the next entries.
     fn entries(&mut self, mut entries: &[Entry]) -> Result<(), E> {
         while !entries.is_empty() {
-            // Empty buckets before this entry, and the one that the last entry completed.
+            // Ends the bucket that the last entry completed, and the empty buckets before this
+            // entry.
             while self.taken == self.count && !self.is_done() {
                 self.end()?;
             }
@@ -182,8 +186,8 @@ impl<'s, E, S: Sink<Error = E>> BucketWriter<'s, S> {
         #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
         let blocks = entries.iter().map(|entry| entry.bits as u16);
         if self.taken == 0 {
-            // Unused slots are filled with the complement of the first entry: no block is farther from
-            // it, so a query near this bucket seldom matches them.
+            // Unused slots are filled with the complement of the first entry. No block is farther
+            // from the first entry, so a query near this bucket seldom matches an unused slot.
             #[expect(clippy::cast_possible_truncation, reason = "a block has 16 bits")]
             self.fill(U16::new(!(entries[0].bits as u16)));
         }

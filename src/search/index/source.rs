@@ -21,8 +21,8 @@ impl<E> Source<'_, E> {
         let mut start = 0;
         while start < self.n {
             let length = STRIDE.min(self.n - start);
-            // Resized only at the ends: all strides but the last
-            // have the same length, so nothing is cleared again.
+            // All strides but the last have the same length, so the buffer is resized only at both
+            // ends, and nothing is cleared again.
             buffer.resize(length as usize, 0);
             (self.read)(start, &mut buffer)?;
             for (ordinal, &fingerprint) in (start..).zip(&buffer) {
@@ -33,7 +33,7 @@ impl<E> Source<'_, E> {
         Ok(())
     }
 
-    /// Reports that the column has changed unless `holds`.
+    /// Reports that the column has changed unless `holds` is true.
     pub(super) fn same(&self, holds: bool) -> Result<(), E> {
         if holds { Ok(()) } else { Err((self.changed)()) }
     }
@@ -60,12 +60,12 @@ pub trait Sink: Sync {
     /// The error of a write.
     type Error: Send;
 
-    /// Reserves `bytes` bytes for a part. All parts are reserved before anything is written, table
-    /// by table.
+    /// Reserves `bytes` bytes for a part. All parts are reserved before the first write, table by
+    /// table.
     ///
     /// # Errors
     ///
-    /// If there is no space.
+    /// Returns an error if there is no space.
     fn place(&self, part: TableColumn, bytes: u64) -> Result<(), Self::Error>;
 
     /// Appends to a part. Each part is written from front to end by one thread; different parts are
@@ -73,7 +73,7 @@ pub trait Sink: Sync {
     ///
     /// # Errors
     ///
-    /// If the part cannot be written.
+    /// Returns an error if the part cannot be written.
     fn write(&self, part: TableColumn, bytes: &[u8]) -> Result<(), Self::Error>;
 
     /// Builds the error for a column that changed between two reads.

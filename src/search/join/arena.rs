@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-/// The halves of a fingerprint and its ordinal, while it is placed in a bucket. 12 bytes, since
-/// there are many; an array, since arrays convert to and from bytes without a copy.
+/// The halves of a fingerprint and its ordinal, used while the fingerprint is placed in a bucket.
+/// An entry has only 12 bytes, since there are many entries. An entry is an array, since arrays
+/// convert to and from bytes without a copy.
 pub(super) type Entry = [u32; 3];
 
 #[inline]
@@ -45,8 +46,8 @@ impl<'r> Run<'r> {
     }
 }
 
-/// Memory in which entries are placed bucket by bucket. Splitting a bucket uses the rest of the
-/// room, so the total memory is bounded by its size.
+/// Memory in which entries are placed bucket by bucket. Splitting a bucket uses the rest of this
+/// memory, so the total memory is bounded by the size of the arena.
 pub(super) struct Arena<'r> {
     words: &'r mut [u64],
     ordinals: &'r mut [u32],
@@ -58,14 +59,14 @@ impl<'r> Arena<'r> {
     }
 
     pub(super) fn reborrow(&mut self) -> Arena<'_> {
-        // For one run: the next run gets the same memory again.
+        // The returned arena is for one run: the next run gets the same memory again.
         Arena { words: self.words, ordinals: self.ordinals }
     }
 
-    /// Returns memory for this many entries, if it is available, and the rest.
+    /// Returns memory for this many entries, if available, and an arena of the remaining memory.
     pub(super) fn take(&mut self, entries: usize) -> Option<(&mut [u64], &mut [u32], Arena<'_>)> {
-        // A stack without a counter: the remainder is borrowed
-        // from `self`, so it ends when the caller returns.
+        // The arena is a stack without a counter: the remainder is borrowed from `self`, so the
+        // borrow ends when the caller returns.
         let (words, more_words) = self.words.split_at_mut_checked(entries)?;
         let (ordinals, more_ordinals) = self.ordinals.split_at_mut_checked(entries)?;
         Some((words, ordinals, Arena { words: more_words, ordinals: more_ordinals }))

@@ -1,4 +1,4 @@
-//! Joins entries in memory: splits large buckets again, and compares small ones.
+//! Joins entries in memory: splits large buckets again, and compares the entries of small buckets.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ use super::cut::{Cut, HALF_K_MAX, KeyBits, Split};
 use super::spread::Spread;
 use crate::search::kernel::PairKernel;
 
-/// The most pairs passed on at a time.
+/// The maximum number of pairs passed on at a time.
 const CHUNK_PAIRS: usize = 1024;
 /// The number of rows that are compared with a whole bucket before the results are processed.
 const ROWS: u32 = 32;
@@ -17,21 +17,21 @@ const ROWS: u32 = 32;
 const COLUMNS: u32 = 1024;
 /// The number of runs compared by one call.
 const RUNS: usize = 1024;
-/// The longest run for which entries are compared with the following ones, ignoring the ends of
+/// The longest run for which each entry is compared with the next entries, ignoring the ends of
 /// runs.
 const SHORT_RUN_MAX: usize = 8;
 /// The smallest bucket that is searched for equal fingerprints.
 const EQUALS_MIN: usize = 256;
 
-/// At most this many entries on one side of a border are compared with the whole other side at
-/// once: splitting them first would take longer.
+/// The maximum number of entries on one side of a border for comparing them directly with the whole
+/// other side. Splitting so few entries first would take longer.
 const FEW: usize = 64;
 
 /// The smallest run whose bits are reordered.
 const SPREAD_MIN: usize = 2048;
 
 /// The bytes of working memory for an entry of the [`Arena`] and its auxiliary data: the halves of
-/// fingerprints, and equal ones in sequence.
+/// fingerprints, and the sequence of equal fingerprints.
 pub(super) const ROOM_ENTRY_BYTES: usize = 32;
 
 /// The state of a thread that joins buckets, with reusable buffers.
@@ -40,10 +40,10 @@ pub(super) struct Joiner<'j> {
     sink: Sink<'j>,
     stop: &'j Stop<'j>,
     kernel: PairKernel,
-    /// Only pairs with one ordinal below each of these borders, and the other not below it, are
-    /// wanted.
+    /// Only pairs that cross each of these borders are wanted: one ordinal is below the border, and
+    /// the other ordinal is not.
     pub(super) borders: [Option<u32>; 2],
-    /// Another such border. Equal entries on its two sides are kept apart.
+    /// A further border that wanted pairs cross. Equal entries on its two sides are kept apart.
     across: Option<u32>,
     near: Vec<[u32; 2]>,
     halves: Vec<u32>,
@@ -66,10 +66,10 @@ impl<'j> Joiner<'j> {
     }
 
     /// Joins the entries of some pieces after distributing them by `key`; `cut` describes each
-    /// bucket. Entries from `middle` on, if it is set, are not joined with each other, nor are
-    /// those before it.
+    /// bucket. If `middle` is set, only entries before it are joined with entries from it on.
     ///
-    /// `room` must hold at least the entries; the rest of it is for splitting buckets.
+    /// `room` must have space for at least the entries; the rest of `room` is for splitting
+    /// buckets.
     #[expect(clippy::expect_used, reason = "the room is made for the largest bucket")]
     pub(super) fn join<'e>(
         &mut self,
@@ -79,8 +79,8 @@ impl<'j> Joiner<'j> {
         middle: Option<usize>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
-        // A counting sort by the key's bits. It is stable, so runs stay
-        // in order of ordinals, which `across` and `middle` rely on.
+        // A counting sort by the key's bits. The sort is stable, so runs stay in order of ordinals,
+        // which `across` and `middle` require.
         let mut counts = Counts::new(key.width);
         for piece in pieces.clone() {
             piece.iter().for_each(|entry| counts.count(key.value(arena::fingerprint(*entry))));
@@ -92,7 +92,8 @@ impl<'j> Joiner<'j> {
             let (fingerprint, ordinal) = (arena::fingerprint(*entry), arena::ordinal(*entry));
             starts.place(key.value(fingerprint), fingerprint, ordinal, words, ordinals);
         }
-        // With a key the sort mixes both pieces, and the joiner's borders filter the pairs instead.
+        // With a key, the sort mixes entries from before and after `middle`, and the joiner's
+        // borders filter the pairs instead.
         let cross = middle.filter(|_| key.width == 0);
         let across = self.across;
         let context = Context { cut, equals: None, cross, across, reordered: usize::MAX };
@@ -107,7 +108,7 @@ impl<'j> Joiner<'j> {
             (self.sink)(&self.chunk)
         };
         self.chunk.clear();
-        // The sink broke: the other threads see the flag at their next check.
+        // The sink returned `Break`. The other threads see the flag at their next check.
         if flow.is_break() {
             self.stop.stop();
         }
@@ -124,15 +125,15 @@ impl<'j> Joiner<'j> {
         context: Context<'_>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
-        // At most two entries per bucket on average: nearly all runs are empty or short, and a loop
-        // over runs would mispredict every end.
+        // If a bucket has at most two entries on average, nearly all runs are empty or short, and a
+        // loop over runs would mispredict every end.
         let run_max = if all.len() <= 2 * starts.starts.len() {
             self.join_short_runs(all, starts, key, context)?;
             SHORT_RUN_MAX
         } else {
             let starts = &starts.starts;
-            // A run needs its start and its end, so each piece of
-            // `starts` repeats the last element of the one before.
+            // A run needs its start and its end, so each piece of `starts` repeats the last element
+            // of the previous piece.
             let mut from = 0;
             while from + 1 < starts.len() {
                 let piece = &starts[from..starts.len().min(from + RUNS + 1)];
@@ -143,13 +144,13 @@ impl<'j> Joiner<'j> {
             }
             PairKernel::RUN_MAX
         };
-        // The common case: no pass over the starts in search of longer runs.
+        // In the common case no run is longer, so no pass over the starts searches for longer runs.
         if starts.largest <= run_max {
             return ControlFlow::Continue(());
         }
         let starts = &starts.starts;
-        // One threshold for all runs of this call: evaluating
-        // the cost model for each run would be slow.
+        // One threshold applies to all runs of this call, since evaluating the cost model for each
+        // run would be slow.
         let splits_from = context.cut.entries_to_split().max(run_max + 1);
         for window in starts.windows(2) {
             let (start, end) = (window[0], window[1]);
@@ -167,7 +168,7 @@ impl<'j> Joiner<'j> {
         ControlFlow::Continue(())
     }
 
-    /// Joins the short runs, for runs that are usually short.
+    /// Joins the short runs among runs that are usually short.
     #[expect(clippy::indexing_slicing, reason = "places in the run that was compared")]
     fn join_short_runs(
         &mut self,
@@ -176,20 +177,21 @@ impl<'j> Joiner<'j> {
         key: KeyBits,
         context: Context<'_>,
     ) -> ControlFlow<()> {
-        // Two entries of a run of n are at most n - 1 apart.
-        // If the largest run is shorter, fewer comparisons do.
+        // Two entries of a run of n entries are at most n - 1 apart. If the largest run is shorter
+        // than the maximum, fewer comparisons suffice.
         let reach = starts.largest.min(SHORT_RUN_MAX).saturating_sub(1);
         let rows = COLUMNS as usize;
         let mut from = 0;
         while reach > 0 && from < all.len() {
-            // The last rows are compared with entries beyond the chunk. These become rows in the next
-            // one, so no pair is lost or seen twice.
+            // The last rows are compared with entries beyond the chunk. The entries beyond the
+            // chunk become rows in the next chunk, so no pair is lost or compared twice.
             let end = all.len().min(from + rows + reach);
             let run = all.range(from..end);
             self.near.clear();
             self.kernel.ahead(run.words, rows, reach, self.k, &mut self.near);
-            // A near pair of different runs is reported by another part, and pairs of long runs are
-            // found later. Both are dropped here, so each pair is reported once.
+            // Another part reports near pairs of different runs, and pairs of long runs are found
+            // later. Pairs of different runs and pairs of long runs are dropped here, so each pair
+            // is reported once.
             let mut near = std::mem::take(&mut self.near);
             near.retain(|&[row, column]| {
                 let bucket = key.value(run.words[row as usize]);
@@ -211,15 +213,15 @@ impl<'j> Joiner<'j> {
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
         self.stop.check()?;
-        // Across two sides the work is a rectangle. If it is this
-        // narrow, comparing it takes less time than splitting the run.
+        // With two sides, the comparisons form a rectangle. If one side has so few entries,
+        // comparing takes less time than splitting the run.
         if context.sides(run).is_some_and(|(left, right)| left.min(right) <= FEW) {
             return self.compare(run, context);
         }
         let Some(split) = context.cut.split(run.len()) else {
             return self.compare_distinct(run, context, room);
         };
-        // Counted before anything moves: the counts show whether the split pays.
+        // Entries are counted before any is moved: the counts show whether the split pays.
         let counts: Vec<Counts> = split
             .parts
             .iter()
@@ -230,8 +232,8 @@ impl<'j> Joiner<'j> {
             })
             .collect();
         if context.equals.is_none() && run.len() >= EQUALS_MIN {
-            // A quarter of the entries in one bucket of a part: equal
-            // fingerprints are likely, and no split separates these.
+            // If one bucket of a part has a quarter of the entries, equal fingerprints are likely,
+            // and no split separates equal fingerprints.
             let hot = run.len() / 4;
             if counts.iter().any(|counts| counts.largest() > hot) {
                 return self.compare_distinct(run, context, room);
@@ -251,23 +253,25 @@ impl<'j> Joiner<'j> {
     ) -> ControlFlow<()> {
         let compares: u64 = counts.iter().map(Counts::compares).sum();
         let entries = run.len() as u64;
-        // Splitting must save a fifth of all comparisons to pay, over all parts together. Otherwise
-        // too many entries agree in these bits, and another order of bits is tried.
+        // Splitting must save a fifth of all comparisons to pay, over all parts together. If the
+        // split saves less, too many entries agree in these bits, and another order of bits is
+        // tried.
         if compares > entries * entries / 2 / 5 * 4 {
             return self.compare_crowd(run, context, room);
         }
-        // Out of buffer, since nested splits share it: comparing needs none, and is only slower.
+        // Nested splits share the buffer, and it is used up here. Comparing needs no buffer, and is
+        // only slower.
         let Some((words, ordinals, mut room)) = room.take(run.len()) else {
             return self.compare(run, context);
         };
-        // The parts reuse the same buffer one after another: each sorts the run anew.
+        // The parts reuse the same buffer one after another: each part sorts the run anew.
         for (index, (part, counts)) in split.parts.iter().zip(counts).enumerate() {
             let mut starts = counts.into_starts();
             for (&word, &ordinal) in run.words.iter().zip(run.ordinals) {
                 starts.place(part.value(word), word, ordinal, words, ordinals);
             }
             let cut = context.cut.inside(split, index);
-            // Sorting moved the entries, so an index into the run means nothing any more.
+            // Sorting moved the entries, so an index into the run is no longer valid.
             let context = Context { cut: &cut, cross: None, ..context };
             let room = room.reborrow();
             self.join_runs(Run { words, ordinals }, &starts, *part, context, room)?;
@@ -283,8 +287,8 @@ impl<'j> Joiner<'j> {
         context: Context<'_>,
         mut room: Arena<'_>,
     ) -> ControlFlow<()> {
-        // Already distinct, or too few to gain. `cross` is an
-        // index into this run, which sorting would invalidate.
+        // The entries are already distinct, or too few for a gain. `cross` is an index into this
+        // run, which sorting would invalidate.
         if context.equals.is_some() || context.cross.is_some() || run.len() < EQUALS_MIN {
             return self.compare(run, context);
         }
@@ -294,7 +298,7 @@ impl<'j> Joiner<'j> {
         let mut equals: Vec<(u64, u32)> =
             run.words.iter().copied().zip(run.ordinals.iter().copied()).collect();
         let across = sort_equals(&mut equals, self.across);
-        // From here on an "ordinal" is an index into `equals`, so `across` is one, too.
+        // From here on, ordinals are indexes into `equals`, and so is `across`.
         let context = Context { equals: Some(&equals), across, ..context };
         let distinct = self.put_distinct(&equals, context, |word| word, words, ordinals)?;
         let run = Run { words: &words[..distinct], ordinals: &ordinals[..distinct] };
@@ -305,7 +309,7 @@ impl<'j> Joiner<'j> {
     }
 
     /// Writes each distinct fingerprint once, reordered by `put`, with its index in `equals` as the
-    /// ordinal. Returns their number.
+    /// ordinal. Returns the number of distinct fingerprints.
     #[expect(clippy::indexing_slicing, reason = "there is room for all, and one is of each")]
     fn put_distinct(
         &mut self,
@@ -324,7 +328,8 @@ impl<'j> Joiner<'j> {
             let copies = same.len() as u32;
             place += copies;
             // Equal pairs differ in no part, so only the first part at every level reports them.
-            // `across` sorts the sides apart: there equal pairs are found like other near ones.
+            // `across` keeps equal entries of different sides apart, so their pairs are found like
+            // other near pairs.
             if context.cut.reports_equal() && context.across.is_none() {
                 self.report_equal(same)?;
             }
@@ -332,8 +337,8 @@ impl<'j> Joiner<'j> {
         ControlFlow::Continue(distinct)
     }
 
-    /// Joins a share of a dense bucket in the reordered bits: each bucket of its part, which `cut`
-    /// describes.
+    /// Joins a share of a dense bucket in the reordered bits: the buckets of the share's part,
+    /// which `cut` describes.
     #[expect(clippy::expect_used, reason = "a share takes at most half of the room")]
     pub(super) fn join_crowd(
         &mut self,
@@ -357,7 +362,7 @@ impl<'j> Joiner<'j> {
         for (&word, &ordinal) in entries {
             starts.place(part.value(word), word, ordinal, words, ordinals);
         }
-        // Another order may be tried again only for at most half of these.
+        // Another order may be tried only for runs of at most half as many entries.
         let context = Context { reordered: distinct, ..context };
         self.join_runs(Run { words, ordinals }, &starts, part, context, room)
     }
@@ -376,8 +381,8 @@ impl<'j> Joiner<'j> {
         if context.cut.reports_none(run.words.iter().fold(0, |all, word| all | word ^ first)) {
             return ControlFlow::Continue(());
         }
-        // A new order gains only if the entries shrank to
-        // half since the last one: this bounds the recursion.
+        // A new order is tried only if at most half of the entries remain since the last
+        // reordering, which bounds the recursion.
         if run.len() < SPREAD_MIN || run.len() > context.reordered / 2 || context.cross.is_some() {
             return self.compare(run, context);
         }
@@ -401,14 +406,15 @@ impl<'j> Joiner<'j> {
             if left == 0 || right == 0 {
                 return ControlFlow::Continue(());
             }
-            // In order of ordinals, the border is one index:
-            // compare the rows before it with the columns after it.
+            // Entries are in order of ordinals, so the border is one index: the rows before it are
+            // compared with the columns after it.
             context.cross = context.cross.or(Some(left));
         }
         let (half, half_k) = context.cut.half();
         let mut halves = std::mem::take(&mut self.halves);
         halves.clear();
-        // Comparing 32 bits first is cheaper if few pairs pass: twice as many words fit a vector.
+        // Comparing 32 bits first is cheaper if few pairs pass, since twice as many words fit in a
+        // vector.
         if half_k <= HALF_K_MAX {
             halves.extend(run.words.iter().map(|&word| half.of(word)));
         }
@@ -417,8 +423,8 @@ impl<'j> Joiner<'j> {
         flow
     }
 
-    /// Compares some rows at a time with all entries, or with those beyond the border if there is
-    /// one.
+    /// Compares some rows at a time with all entries, or with the entries beyond the border if
+    /// there is a border.
     #[expect(clippy::indexing_slicing, reason = "there are halves of all entries, or none")]
     #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
     fn compare_rows(
@@ -432,8 +438,8 @@ impl<'j> Joiner<'j> {
         let first = context.cross.map(|cross| cross as u32);
         let rows = first.unwrap_or(len);
         let mut top = 0;
-        // Tiles of 32 rows by 1,024 columns: both stay in the first
-        // cache, and `near` stays bounded even if all pairs are near.
+        // A tile has 32 rows and 1,024 columns. Rows and columns stay in the first cache, and
+        // `near` stays bounded even if all pairs are near.
         while top < rows {
             let bottom = rows.min(top.saturating_add(ROWS));
             self.stop.check()?;
@@ -496,7 +502,7 @@ impl<'j> Joiner<'j> {
         flow
     }
 
-    /// Reports all pairs of entries with one fingerprint and entries with the other.
+    /// Reports all pairs of an entry with one fingerprint and an entry with the other fingerprint.
     #[expect(clippy::expect_used, reason = "places of entries")]
     fn report_all(
         &mut self,
@@ -506,7 +512,8 @@ impl<'j> Joiner<'j> {
         other: u32,
     ) -> ControlFlow<()> {
         let same = |place| context.same(equals, place).expect("an entry has the place of one");
-        // All copies of both fingerprints are pairs: this product is output, not search.
+        // Each copy of one fingerprint forms a pair with each copy of the other. The iterations
+        // over copies are output, not search.
         for &left in same(one) {
             for &right in same(other) {
                 self.report(left, right)?;
@@ -540,7 +547,8 @@ impl<'j> Joiner<'j> {
         if self.chunk.len() < CHUNK_PAIRS {
             return ControlFlow::Continue(());
         }
-        // Before each full chunk, so that a cancelled join stops within 1,024 pairs per thread.
+        // The stop flag is checked before each full chunk, so that a cancelled join stops within
+        // 1,024 pairs per thread.
         self.stop.check()?;
         self.finish()
     }

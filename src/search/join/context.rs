@@ -1,4 +1,4 @@
-//! Describes entries that are joined, and which pairs of them are wanted.
+//! Describes entries that are joined, and the pairs that are wanted.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,10 +12,10 @@ use super::monitor::Monitor;
 #[derive(Clone, Copy)]
 pub(super) struct Context<'c> {
     pub(super) cut: &'c Cut,
-    /// If set, an entry represents all entries with its fingerprint. They are adjacent here, and
-    /// the ordinal of the entry is the index of the first of them.
+    /// If set, an entry represents all entries with its fingerprint. The represented entries are
+    /// adjacent in this slice, and the ordinal of the entry is the index of the first of them.
     pub(super) equals: Option<&'c [(u64, u32)]>,
-    /// Entries from this one on are not compared with each other.
+    /// If set, only entries before this index are compared with entries from this index on.
     pub(super) cross: Option<usize>,
     /// If set, only pairs with exactly one ordinal below this border are wanted. In every run
     /// entries are in order of their ordinals.
@@ -28,14 +28,13 @@ pub(super) struct Context<'c> {
 impl Context<'_> {
     /// Returns the number of entries on each side of the border, if there is one.
     pub(super) fn sides(&self, run: Run<'_>) -> Option<(usize, usize)> {
-        // Runs are in order of ordinals, because every sort
-        // on the way is stable. So a binary search suffices.
+        // Runs are in order of ordinals, because every sort is stable. So a binary search suffices.
         let left = self.across.map(|across| run.ordinals.partition_point(|of| *of < across))?;
         Some((left, run.len() - left))
     }
 
     /// Returns the entries with one fingerprint from this index on, on one side of a border; equal
-    /// ones are adjacent. `None` at the end.
+    /// fingerprints are adjacent. `None` at the end.
     #[expect(clippy::indexing_slicing, reason = "places of entries, and no more than follow")]
     pub(super) fn same<'e>(
         &self,
@@ -47,7 +46,7 @@ impl Context<'_> {
         let end = side.map_or(equals.len(), |across| across as usize);
         let from = &equals[place as usize..end];
         let (first, _) = from.first()?;
-        // Linear in the copies, each of which is reported anyway.
+        // The count is linear in the number of copies, and each copy is reported anyway.
         let copies = from.iter().take_while(|(word, _)| word == first).count();
         Some(&from[..copies])
     }
@@ -60,7 +59,8 @@ pub(super) fn sort_equals(equals: &mut [(u64, u32)], across: Option<u32>) -> Opt
         equals.sort_unstable();
         return None;
     };
-    // The side comes first in the key. Places then rise with the side, as ordinals did before.
+    // The side comes first in the key. Indexes then increase with the side, as ordinals did before
+    // the sort.
     equals.sort_unstable_by_key(|&(word, ordinal)| (ordinal >= across, word, ordinal));
     let first = equals.partition_point(|(_, ordinal)| *ordinal < across);
     #[expect(clippy::cast_possible_truncation, reason = "entries have ordinals of 32 bits")]
@@ -77,7 +77,7 @@ pub struct Pair {
     pub right: u32,
     /// The fingerprints with these ordinals.
     pub fingerprints: [u64; 2],
-    /// Their distance in bits, 0 to 64.
+    /// The distance of the fingerprints in bits, 0 to 64.
     pub distance: u32,
 }
 
@@ -92,8 +92,8 @@ pub(super) struct Stop<'s> {
 
 impl Stop<'_> {
     pub(super) fn stop(&self) {
-        // Relaxed is enough: the flag orders nothing, and a
-        // thread that sees it late only does some work more.
+        // Relaxed order is enough: no other memory depends on the flag, and a thread that sees it
+        // late only does some extra work.
         self.stopped.store(true, Ordering::Relaxed);
     }
 
@@ -108,14 +108,15 @@ impl Stop<'_> {
 
 /// Entries of a bucket of the load, to be joined by one thread.
 pub(super) struct Item {
-    /// The index of the bucket, counted from the load's first.
+    /// The index of the bucket, counted from the first bucket of the load.
     pub(super) bucket: usize,
     pub(super) what: What,
 }
 
-/// Which of the entries of a bucket are joined with which.
+/// The entries of a bucket that are joined with each other.
 pub(super) enum What {
-    /// A range, in order of ordinals, with itself; or with the second range, if that is not empty.
+    /// Entries in a range, by order of ordinals: the first range is joined with itself, or with the
+    /// second range if it is not empty.
     Ranges([Range<usize>; 2]),
     /// A share of a dense bucket, with the index of the bucket.
     DenseTask(usize, DenseTask),

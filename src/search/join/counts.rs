@@ -1,12 +1,12 @@
-//! Counts the entries of each bucket, and places them.
+//! Counts the entries of each bucket, and places the entries.
 
 /// The number of entries in each bucket.
 pub(super) struct Counts(Vec<u32>);
 
 impl Counts {
     pub(super) fn new(width: u32) -> Self {
-        // One more than there are buckets: its count is 0,
-        // and its start becomes the end of the last bucket.
+        // There is one element more than buckets. The count of the extra element is 0, and its
+        // start becomes the end of the last bucket.
         Self(vec![0; (1 << width) + 1])
     }
 
@@ -47,10 +47,10 @@ impl Counts {
     }
 }
 
-/// Where each bucket starts, and where the last one ends.
+/// The start of each bucket, and the end of the last bucket.
 pub(super) struct Starts {
     pub(super) starts: Vec<u32>,
-    /// Where the next entry of each bucket goes.
+    /// The index for the next entry of each bucket.
     next: Vec<u32>,
     /// The number of entries in the largest bucket.
     pub(super) largest: usize,

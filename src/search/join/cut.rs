@@ -1,5 +1,5 @@
-//! Decides which bits are compared exactly, one part after another: the pigeonhole principle,
-//! repeated.
+//! Selects the bits in which pairs must agree, one part after another, by repeated use of the
+//! pigeonhole principle.
 
 use super::spread::Spread;
 
@@ -8,22 +8,23 @@ const BITS: u32 = u64::BITS;
 
 /// Nanoseconds to count an entry and place it in a bucket, including its share of the buckets.
 const PLACE_NS: f64 = 5.0;
-/// Nanoseconds to compare halves of two entries of a bucket, and whole ones.
+/// Nanoseconds to compare halves of two entries of a bucket, and whole entries.
 const COMPARE_NS: [f64; 2] = [0.12, 0.3];
 /// Bits of half a fingerprint.
 const HALF_BITS: u32 = 32;
 /// The largest distance of halves for which comparing halves first is cheaper.
 pub(super) const HALF_K_MAX: u32 = 4;
-/// The widest part within a bucket: its counts stay in a core's own cache.
+/// The maximum width of a part within a bucket: the counts of its values stay in a core's own
+/// cache.
 const WIDTH_MAX: u32 = 14;
-/// The widest part of whole fingerprints.
+/// The maximum width of a part of whole fingerprints.
 const WHOLE_WIDTH_MAX: u32 = 32;
 
 /// Adjacent bits of a fingerprint, where the last bit is followed by the first: the sort key of a
 /// pass of a [`Join`](super::Join).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyBits {
-    /// The first bit, counted from the top one.
+    /// The first bit, counted from the top bit.
     start: u32,
     /// The number of bits, 0 to 32.
     pub(super) width: u32,
@@ -36,7 +37,8 @@ impl KeyBits {
         self.width
     }
 
-    /// Returns its lowest bit, counted from the lowest of the fingerprint: 0 to 63.
+    /// Returns the position of the lowest bit, counted from the lowest bit of the fingerprint: 0
+    /// to 63.
     #[must_use]
     pub fn lowest_bit(self) -> u32 {
         (2 * BITS - self.start - self.width) % BITS
@@ -46,7 +48,7 @@ impl KeyBits {
     #[inline]
     #[must_use]
     pub fn value(self, fingerprint: u64) -> u32 {
-        // Two shifts: for a width of 0 a single one would be by 64 bits, which overflows.
+        // Two shifts are needed: for a width of 0, a single shift by 64 bits would overflow.
         let key = (fingerprint.rotate_left(self.start) >> 1) >> (BITS - 1 - self.width);
         #[expect(clippy::cast_possible_truncation, reason = "a part has 32 bits at most")]
         let key = key as u32;
@@ -62,13 +64,13 @@ impl KeyBits {
         }
     }
 
-    /// Returns how many of its first bits are equal in all fingerprints that differ in `differing`
-    /// only.
+    /// Returns the number of leading bits of this part that are equal in all fingerprints that
+    /// differ only in the bits `differing`.
     pub(super) fn alike(self, differing: u64) -> u32 {
         self.width - (u32::BITS - self.value(differing).leading_zeros())
     }
 
-    /// Returns the first bits of this part, and the others.
+    /// Returns the first `width` bits of this part, and the remaining bits.
     pub(super) fn split_at(self, width: u32) -> (Self, Self) {
         let width = width.min(self.width);
         let rest = Self { start: (self.start + width) % BITS, width: self.width - width };
@@ -78,11 +80,12 @@ impl KeyBits {
 
 /// Describes all pairs that are still to be found among some entries.
 ///
-/// There are three kinds of bits. In some, the entries agree. Some form *parts that differ*: only
-/// pairs that differ in at least one bit of each are wanted, since an earlier bucket finds the
-/// others. The rest are the *free* bits, which are unconstrained. Each part that differs uses one
-/// of the k bits, so at most `k - parts` of the free bits differ. If the free bits are split into
-/// one part more than that, each pair agrees in at least one of them.
+/// There are three kinds of bits. In some bits, all entries agree. Some bits form *parts that
+/// differ*: only pairs that differ in at least one bit of each such part are wanted, since an
+/// earlier bucket finds the other pairs. The remaining bits are the *free* bits, which are
+/// unconstrained. Each part that differs uses one of the k bits, so at most `k - parts` of the free
+/// bits differ. If the free bits are split into `k - parts + 1` parts, each pair agrees in at least
+/// one of them.
 ///
 /// When too few free bits are left, a part that differs is treated as free bits again, which
 /// releases the bit that it uses.
@@ -95,13 +98,13 @@ pub(super) struct Cut {
     free: u32,
     /// The widths of the parts that differ and directly follow the free bits.
     following: Vec<u32>,
-    /// The number of other parts that differ.
+    /// The number of parts that differ and do not directly follow the free bits.
     elsewhere: u32,
     /// The masks of all parts in which a pair must differ.
     differ: Vec<u64>,
     /// The bits in which a pair must agree, although not all entries do.
     agree: u64,
-    /// Whether the first half of the bits separates entries, and the second one hardly does.
+    /// Whether the first half of the bits separates entries, and the second half hardly does.
     first_half_tells: bool,
 }
 
@@ -109,7 +112,7 @@ pub(super) struct Cut {
 #[derive(Clone, Debug)]
 pub(super) struct Split {
     pub(super) parts: Vec<KeyBits>,
-    /// How many of the following parts that differ were treated as free bits.
+    /// The number of following parts that differ and were treated as free bits.
     taken: usize,
 }
 
@@ -128,7 +131,7 @@ impl Cut {
         }
     }
 
-    /// Returns the description after the bits are reordered.
+    /// Returns the description of the same pairs after the bits are reordered.
     pub(super) fn reordered(&self, order: &Spread) -> Self {
         let differ = self.differ.iter().map(|part| order.put(*part)).collect();
         let agree = order.put(self.agree);
@@ -150,24 +153,25 @@ impl Cut {
     fn split_within(&self, entries: usize, width_max: u32) -> Option<Split> {
         let entries = entries as f64;
         let [half_ns, whole_ns] = COMPARE_NS;
-        // The same choice as in `Joiner::compare`, so that the model prices the actual work.
+        // The choice is the same as in `Joiner::compare`, so that the model matches the actual
+        // work.
         let compare_ns = if self.half().1 <= HALF_K_MAX { half_ns } else { whole_ns };
         let compares_ns = entries * entries / 2.0 * compare_ns;
         let mut least_ns = compares_ns;
         let mut least = None;
-        // Taking one more differing part as free bits gives wider parts, but returns the bit of k that
-        // it used, so one part more is needed. The model decides.
+        // Treating one more differing part as free bits makes parts wider, but releases the bit of
+        // k that the differing part used, so one part more is needed. The model decides.
         for (taken, kept) in (0..=self.following.len()).zip((0..=self.following.len()).rev()) {
             let bits = self.free_with(taken);
             #[expect(clippy::cast_possible_truncation, reason = "64 parts at most")]
             let kept = kept as u32;
-            // Each part that is kept takes one of the k bits.
-            // Of the rest, one part more than bits may differ.
+            // Each kept part uses one of the k bits. One part more than the number of remaining
+            // bits is needed.
             let parts = (self.k + 1).saturating_sub(self.elsewhere + kept);
             if parts == 0 || parts > bits {
                 continue;
             }
-            // The narrowest part decides the cost; the wider ones have one bit more.
+            // The narrowest part decides the cost; wider parts have one bit more.
             let narrowest = (bits / parts).min(width_max);
             let ns = f64::from(parts)
                 * (entries * PLACE_NS + compares_ns / 2_f64.powi(narrowest.cast_signed()));
@@ -180,30 +184,31 @@ impl Cut {
         Some(Split { parts: even(self.start, bits, count, width_max), taken })
     }
 
-    /// Splits all entries, whatever their number, into parts as wide as possible.
+    /// Splits the bits of all entries into parts as wide as possible, regardless of the number of
+    /// entries.
     pub(super) fn split_whole(&self) -> Split {
-        // Independent of the number of entries: every machine
-        // that shares a join must cut the same parts.
+        // The split does not depend on the number of entries, because every machine that shares a
+        // join must use the same parts.
         Split { parts: even(0, BITS, self.k + 1, WHOLE_WIDTH_MAX), taken: 0 }
     }
 
-    /// Returns the number of free bits, including those of `taken` following parts.
+    /// Returns the number of free bits, including the bits of `taken` following parts.
     fn free_with(&self, taken: usize) -> u32 {
         self.free + self.following.iter().take(taken).sum::<u32>()
     }
 
-    /// Returns the split of a bucket with this many entries; `None` if it is not split.
+    /// Returns the split of a bucket with this many entries; `None` if the bucket is not split.
     pub(super) fn split(&self, entries: usize) -> Option<Split> {
         self.split_within(entries, width_of(entries))
     }
 
     /// Returns the first split of all entries, into parts as wide as the number of buckets allows;
-    /// `None` if they are not split.
+    /// `None` if the entries are not split.
     pub(super) fn split_first(&self, entries: usize) -> Option<Split> {
         self.split_within(entries, (entries.max(2).ilog2() + 1).min(WHOLE_WIDTH_MAX))
     }
 
-    /// Returns the least number of entries that [`split`](Self::split) splits.
+    /// Returns the minimum number of entries for which [`split`](Self::split) returns a split.
     pub(super) fn entries_to_split(&self) -> usize {
         // Powers of two are exact enough for a threshold. Runs below 32 entries are never split.
         (5..31)
@@ -217,8 +222,9 @@ impl Cut {
         let mut cut = self.clone();
         cut.following.drain(..split.taken);
         let mut bits = self.free_with(split.taken);
-        // In the first split the parts span all bits, so the parts before this one follow its free
-        // bits around the ring. In later splits other bits lie in between.
+        // In the first split the parts span all bits, so the parts before this part follow its free
+        // bits around the ring. In later splits other bits lie between the earlier parts and the
+        // free bits.
         let whole = self.free == BITS;
         for (at, part) in split.parts.iter().enumerate() {
             if at > index {
@@ -226,12 +232,12 @@ impl Cut {
             }
             bits -= part.width;
             cut.start = (part.start + part.width) % BITS;
-            // An earlier part of this split finds the pairs
-            // that agree in it. Here they must differ in it.
+            // An earlier part of this split finds the pairs that agree in that part. Pairs reported
+            // here must differ in the earlier part.
             if at < index {
                 cut.differ.push(part.mask());
                 if whole {
-                    // The parts begin at the top bit, which follows the last one on the ring.
+                    // The parts begin at the top bit, which follows the last bit on the ring.
                     cut.following.push(part.width);
                 } else {
                     cut.elsewhere += 1;
@@ -249,12 +255,12 @@ impl Cut {
         difference & self.agree == 0 && self.differ.iter().all(|part| difference & part != 0)
     }
 
-    /// Restricts the pairs to those that agree in a part, although not all entries do.
+    /// Restricts the pairs to pairs that agree in a part, although not all entries agree in it.
     pub(super) fn agreeing_in(&self, part: KeyBits) -> Self {
         Self { agree: self.agree | part.mask(), ..self.clone() }
     }
 
-    /// Whether no pair is reported here of entries that differ in these bits only.
+    /// Whether no pair of entries that differ only in these bits is reported here.
     pub(super) fn reports_none(&self, differing: u64) -> bool {
         self.differ.iter().any(|part| differing & part == 0)
     }
@@ -264,14 +270,15 @@ impl Cut {
         self.differ.is_empty()
     }
 
-    /// Returns the half of the bits that separates entries better, and the most bits of it in which
-    /// a reported pair differs.
+    /// Returns the half of the bits that separates entries better, and the maximum number of bits
+    /// of this half in which a reported pair differs.
     pub(super) fn half(&self) -> (Half, u32) {
         if self.first_half_tells {
             return (Half { start: 0 }, self.k);
         }
         let half = Half { start: self.start };
-        // The half starts at the free bits and covers as many following parts as it needs for 32 bits.
+        // The half starts at the free bits and includes as many following parts as needed for 32
+        // bits.
         let taken = (0..=self.following.len()).find(|&taken| self.free_with(taken) >= HALF_BITS);
         // Each part that differs outside of this half takes one bit.
         let outside = taken.map_or(0, |taken| {
@@ -283,8 +290,8 @@ impl Cut {
     }
 }
 
-/// Splits bits into `count` adjacent parts of equal width; the first parts get the remaining bits,
-/// one each.
+/// Splits bits into `count` adjacent parts of equal width; the first parts get one remaining bit
+/// each.
 fn even(mut start: u32, bits: u32, count: u32, width_max: u32) -> Vec<KeyBits> {
     let part = |index: u32| {
         let part = KeyBits { start, width: ((bits + count - 1 - index) / count).min(width_max) };
@@ -294,7 +301,7 @@ fn even(mut start: u32, bits: u32, count: u32, width_max: u32) -> Vec<KeyBits> {
     (0..count).map(part).collect()
 }
 
-/// Returns the widest part within a bucket of this many entries.
+/// Returns the maximum width of a part within a bucket of this many entries.
 fn width_of(entries: usize) -> u32 {
     (entries.max(2).ilog2() + 1).min(WIDTH_MAX)
 }

@@ -1,5 +1,5 @@
-//! A dense bucket, with far more entries than others: its bits are reordered so that they separate
-//! the entries, and then all threads share it.
+//! A dense bucket, which has far more entries than other buckets. The bits of its entries are
+//! reordered so that they separate the entries, and then all threads share the bucket.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use super::spread::{SAMPLE, Spread};
 /// The description of a dense bucket.
 pub(super) struct DenseBucket {
     spread: Box<Spread>,
-    /// The parts into which the reordered bits are split, with the description of a bucket of each.
+    /// The parts into which the reordered bits are split, with the description of a bucket of each
+    /// part.
     parts: Vec<(KeyBits, Cut)>,
 }
 
@@ -29,26 +30,27 @@ pub(super) struct EntryHistogram {
 pub(super) struct DenseTask {
     part: usize,
     values: Range<u32>,
-    /// The number of these entries.
+    /// The number of entries of the task.
     pub(super) entries: usize,
 }
 
 impl DenseTask {
-    /// Whether it is of the first part. Each entry of the bucket is in exactly one such share.
+    /// Whether this task is of the first part. Each entry of the bucket is in exactly one task of
+    /// the first part.
     pub(super) fn is_of_first_part(&self) -> bool {
         self.part == 0
     }
 }
 
 impl DenseBucket {
-    /// Samples the entries. `None` if no other order of their bits would help.
+    /// Samples the entries, and reorders their bits. `None` if no other order of bits would help.
     pub(super) fn new<'e>(
         all: impl Iterator<Item = &'e Entry>,
         entries: usize,
         cut: &Cut,
     ) -> Option<Self> {
-        // About 1,000 entries, spread over the whole bucket:
-        // the order of bits needs only rough frequencies.
+        // About 1,000 entries of the whole bucket are sampled, since the order of bits needs only
+        // rough frequencies.
         let sample = all.step_by(entries.div_ceil(SAMPLE).max(1));
         let sample: Vec<u64> = sample.map(|entry| arena::fingerprint(*entry)).collect();
         let (parts, width) = cut.parts_of(entries);
@@ -67,8 +69,8 @@ impl DenseBucket {
         for entry in entries {
             let fingerprint = arena::fingerprint(*entry);
             (some, all) = (some | fingerprint, all & fingerprint);
-            // Counting all parts here takes one pass. It shows before
-            // any work whether the new order separates the entries.
+            // Counting all parts takes one pass. The counts show before any other work whether the
+            // new order separates the entries.
             let word = self.spread.put(fingerprint);
             for ((part, _), counts) in self.parts.iter().zip(&mut counts) {
                 counts.count(part.value(word));
@@ -77,8 +79,9 @@ impl DenseBucket {
         EntryHistogram { counts: counts.into_iter().map(Counts::into_inner).collect(), some, all }
     }
 
-    /// Divides the bucket into shares of at most `wanted` entries, or a single value with more.
-    /// `None` if one value has most of the entries, or more than `most`.
+    /// Divides the bucket into shares of at most `wanted` entries; a single value with more entries
+    /// is one share. `None` if one value has more than half of the entries, or more than `most`
+    /// entries.
     pub(super) fn shares(
         &self,
         tally: &EntryHistogram,
@@ -96,8 +99,8 @@ impl DenseBucket {
                 if count > most || count > entries / 2 {
                     return None;
                 }
-                // A share is a range of values: entries with one value
-                // must meet, and neighbours need not be separated.
+                // A share is a range of values. Entries with the same value must be in the same
+                // share, and neighbouring values need not be separated.
                 if share.entries + count > wanted && share.entries > 0 {
                     shares.push(share);
                     share = DenseTask { part, values: value..value, entries: 0 };
@@ -119,8 +122,8 @@ impl DenseBucket {
     ) -> Vec<(u64, u32)> {
         let (part, _) = &self.parts[share.part];
         let mut taken = Vec::with_capacity(share.entries);
-        // Each share filters the whole bucket. That is sequential
-        // reading, and needs no sorted copy of the bucket.
+        // Each share filters the whole bucket. Filtering reads sequentially, and needs no sorted
+        // copy of the bucket.
         taken.extend(all.filter_map(|entry| {
             let fingerprint = arena::fingerprint(*entry);
             let is_of_share = share.values.contains(&part.value(self.spread.put(fingerprint)));
@@ -131,7 +134,7 @@ impl DenseBucket {
     }
 
     /// Returns the order of bits, the part that separates the entries of a share, and the
-    /// description of entries that it does not separate.
+    /// description of entries that the part does not separate.
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the parts")]
     pub(super) fn of(&self, share: &DenseTask) -> (&Spread, KeyBits, &Cut) {
         let (part, cut) = &self.parts[share.part];
@@ -150,7 +153,8 @@ impl EntryHistogram {
 
     /// Returns the bits in which some entries differ.
     pub(super) fn differing(&self) -> u64 {
-        // A bit that some have and not all: in all others every two entries agree.
+        // Bits that are set in some entries, but not in all. In all other bits, every two entries
+        // agree.
         self.some & !self.all
     }
 }

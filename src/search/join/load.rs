@@ -10,22 +10,23 @@ use crate::search::scratch::Scratch;
 /// The number of fingerprints per read.
 const STRIDE: u32 = 8192;
 
-/// The entries read in one pass: all with a digit in a range, or some with a single digit that is
-/// too frequent for one pass.
+/// The entries read in one pass: all entries with a digit in a range, or some entries with a single
+/// digit that is too frequent for one pass.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     /// The range of digits.
     pub(super) digits: Range<u32>,
-    /// If set, only entries of the single digit whose rank among them lies in one of these ranges.
+    /// If set, the load is restricted to entries whose rank among the entries with the single digit
+    /// lies in one of these ranges.
     pub(super) ranks: Option<[Range<u64>; 2]>,
 }
 
-/// The entries that one thread has read, bucket by bucket, and in each by ordinal.
+/// The entries that one thread has read, by bucket, and within each bucket by ordinal.
 #[derive(Default)]
 pub(super) struct Piece {
-    /// The memory for them, and a little more.
+    /// The memory for the entries, and a little more.
     entries: Scratch<Entry>,
-    /// Where each bucket of the load starts, and where the last one ends.
+    /// The start of each bucket of the load, and the end of the last bucket.
     starts: Vec<usize>,
 }
 
@@ -35,26 +36,27 @@ impl Piece {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Returns the entries of a bucket, counted from the first one of the load.
+    /// Returns the entries of a bucket, counted from the first bucket of the load.
     #[expect(clippy::indexing_slicing, reason = "each bucket of the load has a start and an end")]
     pub(super) fn bucket(&self, index: usize) -> &[Entry] {
         &self.entries[self.starts[index]..self.starts[index + 1]]
     }
 
-    /// Allocates memory for this many entries, and not much more: the memory limit is for all
-    /// threads.
+    /// Allocates memory for this many entries, and not much more, since the memory limit applies to
+    /// all threads together.
     fn make_room(&mut self, entries: usize) {
         let room = self.entries.len();
-        // Kept if it fits within an eighth. The old memory is freed
-        // before the new is mapped, so that both never count at once.
+        // The memory is kept if it is large enough and at most an eighth too large. The old memory
+        // is freed before new memory is mapped, so that both never exist at once.
         if room < entries || room > entries + entries / 8 + STRIDE as usize {
             self.entries = Scratch::default();
             self.entries = Scratch::zeroed(entries);
         }
     }
 
-    /// Reads a load's entries with these ordinals; `counts` has their number for each digit. `rank`
-    /// is that of the first entry with the load's digit, if it has only one.
+    /// Reads a load's entries with these ordinals; `counts` has the number of entries for each
+    /// digit. If the load has only one digit, `rank` is the rank of the first entry with that
+    /// digit.
     #[expect(clippy::indexing_slicing, reason = "there is a place for each entry that was counted")]
     pub(super) fn load(
         &mut self,
@@ -68,10 +70,12 @@ impl Piece {
         self.starts.clear();
         let Load { digits, ranks } = load;
         let counts = &counts[digits.start as usize..digits.end as usize];
-        // The counts are of this thread's ordinals, so its piece is exactly as long as needed.
+        // The counts include only this thread's ordinals, so its piece is exactly as long as
+        // needed.
         let entries = counts.iter().map(|&count| count as usize).sum();
-        // A digit that exceeds a load: its entries are taken by rank, and two ranges of ranks are in
-        // memory at a time. No bucket is needed, since all have the same digit.
+        // The digit has more entries than a load. The entries of the digit are selected by rank,
+        // and two ranges of ranks are in memory at a time. No buckets are needed, since all entries
+        // have the same digit.
         if let Some(ranks) = ranks {
             let wanted = ranks.iter().map(|ranks| ranks.end - ranks.start).sum::<u64>();
             self.make_room(usize::try_from(wanted).unwrap_or(usize::MAX).min(entries));
@@ -80,8 +84,8 @@ impl Piece {
             let entries: &mut [Entry] = &mut self.entries;
             each(source, ordinals, |ordinal, fingerprint| {
                 if digits.contains(&part.value(fingerprint)) {
-                    // Ranks count over all threads: `rank` starts at the
-                    // number of such entries in the earlier threads' ordinals.
+                    // Ranks refer to the entries of all threads: `rank` starts at the number of
+                    // entries with the digit in the earlier threads' ordinals.
                     if ranks.iter().any(|ranks| ranks.contains(&rank)) {
                         entries[taken] = entry(fingerprint, ordinal);
                         taken += 1;
@@ -99,7 +103,8 @@ impl Piece {
             self.starts.push(sum);
         }
         self.make_room(entries);
-        // A counting sort straight from the source: entries go to their final place as they are read.
+        // A counting sort reads directly from the source: each entry goes to its final place when
+        // it is read.
         let mut next = self.starts[..counts.len()].to_vec();
         let entries: &mut [Entry] = &mut self.entries;
         each(source, ordinals, |ordinal, fingerprint| {
@@ -117,9 +122,9 @@ impl Piece {
     }
 }
 
-/// Returns the bits set in all of some fingerprints, and those set in any.
+/// Returns the bits set in all fingerprints with these ordinals, and the bits set in any of them.
 pub(super) fn common(source: &dyn Reader, ordinals: Range<u32>) -> Result<(u64, u64), Unreadable> {
-    // Neutral elements, so that an empty range adds nothing.
+    // The initial values are neutral, so that an empty range adds nothing.
     let (mut all, mut any) = (u64::MAX, 0);
     each(source, ordinals, |_, fingerprint| {
         all &= fingerprint;
@@ -151,7 +156,8 @@ fn each(
     ordinals: Range<u32>,
     mut visit: impl FnMut(u32, u64),
 ) -> Result<(), Unreadable> {
-    // 64 KiB. A source in memory returns its own slice and never touches it.
+    // The buffer has at most 64 KiB. A source in memory returns its own slice and never touches the
+    // buffer.
     let mut buffer = vec![0; ordinals.len().min(STRIDE as usize)];
     let mut start = ordinals.start;
     while start < ordinals.end {

@@ -2,8 +2,8 @@
 
 /// Receives the progress of a join, and can cancel it.
 ///
-/// `Progress` implements it; other threads can read that. `()` ignores progress and never cancels.
-/// The threads of a join call it concurrently.
+/// `Progress` implements this trait, and other threads can read a `Progress`. `()` ignores progress
+/// and never cancels. The threads of a join call the methods concurrently.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -39,8 +39,8 @@ pub trait Monitor: Sync {
         let _ = units;
     }
 
-    /// Reports that many more units as done: each entry counts once when it is loaded and once when
-    /// it is joined, in each pass.
+    /// Reports `units` more units as done. In each pass, an entry counts as one unit when it is
+    /// loaded, and as one unit when it is joined.
     fn advance(&self, units: u64) {
         let _ = units;
     }

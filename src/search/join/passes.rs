@@ -1,4 +1,5 @@
-//! The passes of a join over its source: the entries that each reads, and the pairs in them.
+//! The passes of a join over its source: the entries that each pass reads, and the pairs that it
+//! finds.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -17,20 +18,20 @@ use crate::order::sort_few_by_key;
 use crate::search::scratch::Scratch;
 use crate::threads::share;
 
-/// The number of entries that makes a thread worth its start.
+/// The minimum number of entries for which starting another thread pays.
 const THREAD_ENTRIES_MIN: usize = 4096;
 /// The intended number of entries in a bucket of a pass: about a core's own cache.
 const BUCKET_ENTRIES: u32 = 1 << 13;
-/// The most bits that select the buckets of a pass, if the buckets are small enough to be joined
-/// then: all buckets are written concurrently, and 2,048 of them take twice as long.
+/// The maximum number of bits that select the buckets of a pass, if the buckets are then small
+/// enough to be joined. All buckets are written concurrently, and 2,048 buckets take twice as long.
 const DIGIT_BITS: u32 = 9;
-/// The most bits that select the buckets of a pass, whatever their size.
+/// The maximum number of bits that select the buckets of a pass, for buckets of any size.
 const DIGIT_BITS_MAX: u32 = 16;
-/// The least number of entries of a dense bucket that threads share, and its factor over other
-/// buckets.
+/// The minimum number of entries of a dense bucket that threads share, and the minimum factor by
+/// which it is larger than other buckets.
 const CROWD_MIN: usize = 4 * BUCKET_ENTRIES as usize;
 const CROWD_BUCKETS: usize = 8;
-/// The number of times that the entries of a bucket fit into the room, to split it again.
+/// The size of the room for splitting a bucket again, as a multiple of the size of the bucket.
 const ROOM_BUCKETS: usize = 4;
 
 /// The division of memory, in entries.
@@ -38,13 +39,13 @@ const ROOM_BUCKETS: usize = 4;
 struct Budget {
     /// The entries of a load.
     load: usize,
-    /// The room of each thread.
+    /// The entries in the room of each thread.
     room: usize,
 }
 
 impl Budget {
     fn new(memory_bytes: usize, threads: usize) -> Self {
-        // A quarter for the threads' buffers, the rest for the load.
+        // The threads' buffers get a quarter of the memory, and the load gets the rest.
         let room = memory_bytes / 4 / ROOM_ENTRY_BYTES / threads;
         Self { load: memory_bytes / 4 * 3 / size_of::<Entry>(), room }
     }
@@ -52,11 +53,11 @@ impl Budget {
 
 /// A pass over the source.
 struct Pass {
-    /// The part that selects its buckets.
+    /// The bits that select the buckets of the pass.
     digit: KeyBits,
     /// Further bits in which pairs agree.
     rest: KeyBits,
-    /// The description of pairs that agree in both.
+    /// The description of pairs that agree in `digit` and `rest`.
     cut: Cut,
 }
 
@@ -79,8 +80,8 @@ impl<'p> Passes<'p> {
     ) -> Self {
         let n = source.len();
         let useful = (n as usize / THREAD_ENTRIES_MIN).max(1);
-        // Little memory is not divided further: fewer threads
-        // with usable buffers beat many with tiny ones.
+        // Little memory is not divided further: few threads with usable buffers are faster than
+        // many threads with tiny buffers.
         let affordable = (join.memory_bytes / MEMORY_BYTES_MIN).max(1);
         let threads = join.threads.min(useful).min(affordable);
         let budget = Budget::new(join.memory_bytes, threads);
@@ -95,7 +96,8 @@ impl<'p> Passes<'p> {
             return Ok(self.stop.check());
         }
         let passes = self.passes()?;
-        // Each entry counts twice in each pass: when it is loaded and when it is joined.
+        // In each pass, each entry counts as two units: one when it is loaded, one when it is
+        // joined.
         let units = 2 * u64::from(self.n) * passes.len() as u64;
         self.stop.monitor.begin(units);
         let digits: Vec<KeyBits> = passes.iter().map(|pass| pass.digit).collect();
@@ -116,7 +118,7 @@ impl<'p> Passes<'p> {
         Ok(self.stop.check())
     }
 
-    /// Returns the passes that find all pairs, or those of the requested pass.
+    /// Returns the passes that find all pairs, or only the requested pass.
     fn passes(&mut self) -> Result<Vec<Pass>, Unreadable> {
         let whole = Cut::whole(self.join.k);
         let Some(pass) = self.join.pass else { return Ok(self.passes_within(&whole)) };
@@ -124,15 +126,15 @@ impl<'p> Passes<'p> {
         let pass = pass as usize;
         let Some(part) = split.parts.get(pass) else { return Ok(Vec::new()) };
         let cut = whole.inside(&split, pass);
-        // A task may have a range of this part's values, whose first bits
-        // agree. They would make empty buckets, so they are skipped.
+        // A task may have a range of this part's values whose first bits agree. Equal bits would
+        // make empty buckets, so they are skipped.
         let (_, telling) = part.split_at(part.alike(self.differing()?));
         // All entries agree in the whole part: only the other bits can separate them.
         if telling.bits() == 0 {
             return Ok(self.passes_within(&cut));
         }
-        // As many bits as separate n entries. Pairs must agree in the
-        // others as well, which buckets do not ensure, so `cut` checks it.
+        // The key has as many bits as separate n entries. Pairs must also agree in the other bits,
+        // which buckets do not ensure, so `cut` checks them.
         let (key, others) = telling.split_at(self.n.ilog2() + 1);
         let (digit, rest) = key.split_at(self.digit_bits());
         Ok(vec![Pass { digit, rest, cut: cut.agreeing_in(others) }])
@@ -141,8 +143,8 @@ impl<'p> Passes<'p> {
     /// Returns the passes that find all pairs of a description.
     fn passes_within(&mut self, known: &Cut) -> Vec<Pass> {
         let Some(split) = known.split_first(self.n as usize) else {
-            // All are compared with all. Several pieces per thread,
-            // so that no thread waits long for the last one.
+            // All entries are compared with each other. Each thread has several pieces, so that no
+            // thread waits long for the last piece.
             let piece = self.n as usize / (4 * self.pieces.len());
             self.budget.room = self.budget.room.min(2 * ROOM_BUCKETS * piece.max(1024));
             let (digit, rest) = KeyBits::default().split_at(0);
@@ -156,7 +158,7 @@ impl<'p> Passes<'p> {
         split.parts.iter().enumerate().map(pass).collect()
     }
 
-    /// Returns the bits in which some fingerprints differ.
+    /// Returns the bits in which at least two fingerprints of the source differ.
     fn differing(&self) -> Result<u64, Unreadable> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
@@ -168,14 +170,15 @@ impl<'p> Passes<'p> {
     /// Returns the number of bits that select the buckets of a pass.
     fn digit_bits(&self) -> u32 {
         let wanted = (self.n / BUCKET_ENTRIES).max(1).ilog2().min(DIGIT_BITS);
-        // Buckets vary in size. With twice as many as equal ones would need, few exceed `bucket_max`.
+        // Buckets vary in size. With twice as many buckets as equal sizes would need, few exceed
+        // `bucket_max`.
         let needed = (2 * self.n as usize / self.bucket_max()).max(1).ilog2() + 1;
-        // Writing to many buckets at a time is slow (2,048 take twice as long), so more than 2^9 are
-        // made only if buckets would be too large to join.
+        // Writing to many buckets at a time is slow (2,048 take twice as long), so there are more
+        // than 2^9 buckets only if they would otherwise be too large to join.
         if needed > wanted { needed.min(DIGIT_BITS_MAX) } else { wanted }
     }
 
-    /// Returns the most entries of a bucket that are joined at once.
+    /// Returns the maximum number of entries of a bucket that are joined at once.
     fn bucket_max(&self) -> usize {
         (self.budget.room / ROOM_BUCKETS).max(2)
     }
@@ -184,15 +187,15 @@ impl<'p> Passes<'p> {
     fn ordinals(&self, thread: usize) -> Range<u32> {
         let at = |thread: usize| {
             #[expect(clippy::cast_possible_truncation, reason = "a share of a number of 32 bits")]
-            // Consecutive ranges in thread order: so pieces
-            // in order of threads are in order of ordinals.
+            // The ranges are consecutive in thread order, so pieces in order of threads are in
+            // order of ordinals.
             let ordinal = (u64::from(self.n) * thread as u64 / self.pieces.len() as u64) as u32;
             ordinal
         };
         at(thread)..at(thread + 1)
     }
 
-    /// Returns, for each thread and part, the number of its fingerprints with each digit.
+    /// Returns, for each thread and part, the number of the thread's fingerprints with each digit.
     fn count(&self, digits: &[KeyBits]) -> Result<Vec<Vec<Vec<u32>>>, Unreadable> {
         let source = self.source;
         let threads = (0..self.pieces.len()).map(|thread| self.ordinals(thread));
@@ -206,11 +209,11 @@ impl<'p> Passes<'p> {
         let mut entries = 0;
         for (digit, index) in (0_u32..).zip(0..counts[0].len()) {
             let count: u64 = counts.iter().map(|counts| u64::from(counts[index])).sum();
-            // Loads are ranges of digits, filled greedily: a digit
-            // is never divided unless it exceeds a load alone.
+            // Loads are ranges of digits, filled greedily. A digit is divided only if its entries
+            // exceed a load.
             let capacity = self.budget.load as u64;
             if count > capacity {
-                // Two ranges of ranks must fit together.
+                // Two ranges of ranks must fit into memory together.
                 let half = (capacity / 2).max(1);
                 loads.extend(
                     ranges_in_pairs(count, half)
@@ -243,13 +246,14 @@ impl<'p> Passes<'p> {
         for ((piece, ordinals), counts) in self.pieces.iter_mut().zip(ordinals).zip(counts) {
             jobs.push((piece, ordinals, *counts, rank));
             // The rank of a thread's first entry: the number of entries in the threads before it.
-            // Only used for loads of one digit.
+            // The rank is only used for loads of one digit.
             rank += u64::from(counts[load.digits.start as usize]);
         }
         let (source, stop) = (self.source, self.stop);
         in_threads(jobs.into_iter(), |(piece, ordinals, counts, rank)| {
             piece.load(source, ordinals, digit, load, counts, rank)?;
-            // Entries with a divided digit are loaded many times, so loading them is not counted.
+            // Entries with a divided digit are loaded many times, so their loading does not count
+            // as progress.
             if load.ranks.is_none() {
                 stop.monitor.advance(piece.len() as u64);
             }
@@ -262,19 +266,20 @@ impl<'p> Passes<'p> {
     #[expect(clippy::indexing_slicing, reason = "a share is of one of the crowds")]
     fn join_load(&self, load: &Load, rest: KeyBits, cut: &Cut) -> ControlFlow<()> {
         let (items, crowds) = self.items(load, &cut.agreeing_in(rest));
-        // Two ranges are joined with each other only. In order of
-        // ordinals, the first entry of the second one is the border.
+        // Two ranges are joined only with each other. Entries are in order of ordinals, so the
+        // first entry of the second range is the border.
         let border = load.ranks.as_ref().filter(|[_, second]| !second.is_empty());
         let border = border.map(|[first, _]| self.ordinal(0, place(first.end - first.start)));
         let next = AtomicUsize::new(0);
         let largest = items.iter().map(Item::entries).max().unwrap_or(0);
-        // Enough for the bucket and for splits inside it. Where it runs out, `Joiner` compares instead.
+        // The room is enough for the bucket and for splits inside it. If the room is used up,
+        // `Joiner` compares instead of splitting.
         let room = self.budget.room.min(largest * ROOM_BUCKETS);
         let work = |_: usize| {
             let mut joiner = Joiner::new(self.join.k, self.join.across, self.sink, self.stop);
             let (mut words, mut ordinals) = (Scratch::zeroed(room), Scratch::zeroed(room));
-            // Items only need to be taken once each. Their contents
-            // are shared and immutable, so relaxed order is enough.
+            // Each item must be taken exactly once. The contents of items are shared and immutable,
+            // so relaxed order is enough.
             while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
                 self.stop.check()?;
                 let room = Arena::new(&mut words, &mut ordinals);
@@ -295,7 +300,8 @@ impl<'p> Passes<'p> {
                     .bucket_range(item.bucket, first.clone())
                     .chain(self.bucket_range(item.bucket, second.clone()));
                 joiner.join(pieces, rest, cut, middle, room)?;
-                // A pair of pieces is not counted: each piece counts when it is joined with itself.
+                // A pair of pieces does not count as progress: each piece counts when it is joined
+                // with itself.
                 if middle.is_none() {
                     self.stop.monitor.advance(first.len() as u64);
                 }
@@ -318,8 +324,8 @@ impl<'p> Passes<'p> {
         let buckets = load.digits.len();
         let loaded: usize = self.pieces.iter().map(Piece::len).sum();
         let alike = (CROWD_BUCKETS * loaded / buckets.max(1)).max(CROWD_MIN);
-        // With one thread a large bucket delays nobody, so it
-        // is divided only if it exceeds what is joined at once.
+        // With one thread, a large bucket delays no other thread, so the bucket is divided only if
+        // it exceeds the maximum that is joined at once.
         let crowded = if self.pieces.len() > 1 { alike.min(bucket_max) } else { bucket_max };
         let (mut items, mut crowds) = (Vec::new(), Vec::new());
         for bucket in 0..buckets {
@@ -333,8 +339,9 @@ impl<'p> Passes<'p> {
             } else if entries <= bucket_max {
                 items.push(Item { bucket, what: What::Ranges([0..entries, 0..0]) });
             } else {
-                // The last resort: pieces of half a buffer, each with
-                // itself and with each other, so any two entries meet once.
+                // As a last resort, the bucket is divided into pieces of half a buffer. Each piece
+                // is joined with itself and with every other piece, so any two entries are compared
+                // once.
                 let pairs = ranges_in_pairs(entries as u64, (bucket_max / 2) as u64);
                 items.extend(pairs.map(|ranges| {
                     let ranges = ranges.map(|range| place(range.start)..place(range.end));
@@ -342,7 +349,7 @@ impl<'p> Passes<'p> {
                 }));
             }
         }
-        // Largest first: the small ones at the end fill the gaps between threads.
+        // The largest items come first. The small items at the end fill the gaps between threads.
         sort_few_by_key(&mut items, |item| Reverse(item.entries()));
         (items, crowds)
     }
@@ -361,7 +368,8 @@ impl<'p> Passes<'p> {
         let Ok(tallies) =
             in_threads(all.into_iter(), |piece| Ok::<_, Infallible>(crowd.tally(piece)));
         let tally = tallies.into_iter().reduce(EntryHistogram::and).expect("a crowd has entries");
-        // All entries agree in a part in which pairs must differ: an earlier pass found all of them.
+        // If all entries agree in a part in which pairs must differ, an earlier pass found all
+        // pairs.
         if cut.reports_none(tally.differing()) {
             self.stop.monitor.advance(entries as u64);
             return Some((crowd, Vec::new()));
@@ -389,7 +397,7 @@ impl<'p> Passes<'p> {
         ControlFlow::Continue(())
     }
 
-    /// Returns the ordinal of an entry of a bucket, by its index in order of ordinals.
+    /// Returns the ordinal of the entry at index `place` of a bucket, in order of ordinals.
     #[expect(clippy::expect_used, reason = "a place of the bucket")]
     fn ordinal(&self, bucket: usize, place: usize) -> u32 {
         let mut entries = self.bucket_range(bucket, place..place + 1).flatten();
@@ -422,15 +430,15 @@ fn place(rank: u64) -> usize {
     rank as usize
 }
 
-/// Returns the ranges of `count` items in pieces of equal length: each alone, and each with each
-/// later one.
+/// Returns the ranges of `count` items in pieces of equal length: each piece alone, and each piece
+/// with each later piece.
 fn ranges_in_pairs(count: u64, length: u64) -> impl Iterator<Item = [Range<u64>; 2]> {
     let length = length.max(1);
     let pieces = count.div_ceil(length);
     let range = move |piece: u64| piece * length..count.min((piece + 1) * length);
     (0..pieces).flat_map(move |first| {
         (first..pieces).map(move |second| {
-            // An empty second range means: join the first one with itself.
+            // With an empty second range, the first range is joined with itself.
             let second = if first == second { 0..0 } else { range(second) };
             [range(first), second]
         })

@@ -11,7 +11,7 @@ use super::passes::Passes;
 use super::source::{Reading, Source};
 use crate::search::DISTANCE_MAX;
 
-/// The least memory of a join.
+/// The minimum memory of a join.
 pub(super) const MEMORY_BYTES_MIN: usize = 64 << 10;
 
 /// A join: finds all pairs of fingerprints within a distance of each other.
@@ -50,16 +50,16 @@ pub struct Join {
 
 impl Join {
     /// Creates a join within a distance of `k` bits, with 256 MiB of memory and one thread for each
-    /// hardware thread. A `k` above 64 counts as 64, which finds all pairs.
+    /// hardware thread. A `k` above 64 is treated as 64, which finds all pairs.
     #[must_use]
     pub fn within(k: u32) -> Self {
-        // `Passes::new` uses fewer threads where entries or memory are few.
+        // `Passes::new` uses fewer threads if there are few entries or little memory.
         let threads = thread::available_parallelism().map_or(1, usize::from);
         Self { k: k.min(DISTANCE_MAX), memory_bytes: 256 << 20, threads, across: None, pass: None }
     }
 
-    /// Joins two sets with each other, and neither with itself: the fingerprints below this
-    /// ordinal, and the others. Pairs within a dense set on one side then cost nothing.
+    /// Joins the fingerprints below this ordinal with the fingerprints from this ordinal on, and
+    /// neither set with itself. Pairs within a dense set on one side then cost nothing.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -85,8 +85,9 @@ impl Join {
     }
 
     /// Returns the parts into which a join in separate passes splits the bits of fingerprints: k +
-    /// 1 parts, which depend on `k` only. The first begins at the top bit. Each has 64 / (k + 1)
-    /// bits, the first few one more; none has more than 32, and for k = 64 the last has none.
+    /// 1 parts, which depend on `k` only. The first begins at the top bit. Each part has 64 /
+    /// (k + 1) bits, and the first few have one more bit. No part has more than 32 bits, and for k = 64
+    /// the last part has no bits.
     ///
     /// ```
     /// use simkeep::join::Join;
@@ -101,13 +102,13 @@ impl Join {
         Cut::whole(self.k).split_whole().parts
     }
 
-    /// Finds only the pairs of one pass: those that agree in this one of the
-    /// [`parts`](Join::parts), counted from 0, and in no part before it. Each pair within the
+    /// Finds only the pairs of one pass: the pairs that agree in this part of the
+    /// [`parts`](Join::parts), counted from 0, and in no earlier part. Each pair within the
     /// distance belongs to exactly one pass.
     ///
-    /// So the work can be distributed, also among machines. A machine with all fingerprints that
-    /// have certain values of a part finds the pairs of that pass among them. At most n
-    /// fingerprints are sent for each pass. The ranges of values can be made as small as memory
+    /// So the work can be distributed, also among machines. A machine that has all fingerprints
+    /// with certain values of a part finds the pairs of the corresponding pass among them. At most
+    /// n fingerprints are sent for each pass. The ranges of values can be made as small as memory
     /// requires. If a single value is too frequent, join its fingerprints in two pieces [across a
     /// border](Join::across).
     ///
@@ -140,67 +141,70 @@ impl Join {
     /// # Ok::<(), std::convert::Infallible>(())
     /// ```
     ///
-    /// A pass costs one read of the source, plus the cost of a pass in [`run`](Join::run). Beyond
-    /// the last part, a pass has no pairs.
+    /// A pass costs one read of the source, plus the cost of a pass in [`run`](Join::run). A pass
+    /// beyond the last part has no pairs.
     #[must_use]
     pub fn pass(mut self, pass: u32) -> Self {
         self.pass = Some(pass);
         self
     }
 
-    /// Limits the memory for entries, in bytes; at least 64 KiB. It does not grow with the number
-    /// of fingerprints. In addition, each thread takes some 8 MiB for counts and for pairs.
+    /// Limits the memory for entries, in bytes; at least 64 KiB. The memory does not grow with the
+    /// number of fingerprints. In addition, each thread takes some 8 MiB for counts and for pairs.
     ///
-    /// Three quarters hold the entries of a load, 12 bytes each, and in the rest threads split
-    /// buckets. With less memory there are more loads, each of which reads the whole source. Pieces
-    /// of a bucket are joined pairwise, which takes more work, only if 65,536 buckets are still too
-    /// large, or if one value is too frequent.
+    /// Three quarters of the memory are for the entries of a load, 12 bytes each. In the rest,
+    /// threads split buckets. With less memory there are more loads, and each load reads the whole
+    /// source. Pieces of a bucket are joined pairwise, which takes more work, only if 65,536
+    /// buckets are still too large, or if one value is too frequent.
     #[must_use]
     pub fn memory_bytes(mut self, memory_bytes: usize) -> Self {
         self.memory_bytes = memory_bytes.max(MEMORY_BYTES_MIN);
         self
     }
 
-    /// Sets the number of threads, at least 1. Little work uses fewer.
+    /// Sets the number of threads, at least 1. A join with little work uses fewer threads.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
-    /// Finds all pairs and passes them to `sink` as they are found: each once, in no particular
-    /// order, up to 1,024 at a time, from several threads concurrently. When `sink` breaks, the
-    /// join ends; other threads may still call it once or twice.
+    /// Finds all pairs and passes them to `sink` as they are found. Each pair is passed once, in no
+    /// particular order, in slices of up to 1,024 pairs, from several threads concurrently. When
+    /// `sink` returns `Break`, the join ends; other threads may still call `sink` once or twice.
     ///
     /// A slow sink slows the join down, so the number of buffered pairs is bounded.
     ///
-    /// The threads together read the source once from start to end, and for each pass once for
-    /// every `3 / 4 * memory_bytes` of its entries at 12 bytes each:
-    /// `1 + (k + 1) * ceil(16 * n / memory_bytes)` times, or slightly more. From k = 16 or so there
-    /// is one pass, in which all pairs are compared.
+    /// The threads together read the source once from start to end. Each pass reads it once more
+    /// for every `3 / 4 * memory_bytes` of entries, at 12 bytes each. In total the threads read the
+    /// source `1 + (k + 1) * ceil(16 * n / memory_bytes)` times, or slightly more. From k = 16 or
+    /// so there is one pass, in which all pairs are compared.
     ///
     /// Time for uniformly distributed fingerprints, with the four passes of k = 3: about 25 to 40
-    /// ns of one processor for each entry and pass up to 10^7 entries, and 60 ns at 10^8. With k,
-    /// the number of passes and the entries of a bucket grow. All pairs within a wide distance take
-    /// about 0.4 ns for each two fingerprints, and 10 ns for each pair found.
+    /// ns of one processor for each entry and pass up to 10^7 entries, and 60 ns at 10^8. The
+    /// number of passes and the number of entries in a bucket grow with k. Comparing all pairs, for
+    /// a wide distance, takes about 0.4 ns for each two fingerprints, and 10 ns for each pair
+    /// found.
     ///
-    /// Returns `Break` if the sink broke or the join was cancelled through `monitor`, and
-    /// `Continue` if all pairs were passed on.
+    /// Returns `Break` if the sink returned `Break` or the join was cancelled through `monitor`,
+    /// and `Continue` if all pairs were passed on.
     ///
     /// # Errors
     ///
-    /// The first error of the source. Pairs that were passed on before are correct but incomplete.
+    /// Returns the first error of the source. Pairs that were passed on before are correct but
+    /// incomplete.
     ///
     /// # Panics
     ///
-    /// If the source returns more or fewer fingerprints than requested, or others than before.
+    /// Panics if the source returns more or fewer fingerprints than requested, or other
+    /// fingerprints than before.
     pub fn run<S: Source + ?Sized>(
         &self,
         source: &S,
         monitor: &dyn Monitor,
         sink: impl Fn(&[Pair]) -> ControlFlow<()> + Sync,
     ) -> Result<ControlFlow<()>, S::Error> {
-        // On the stack: all threads of a join end before `run` returns.
+        // The signal is on the stack: all threads of a join end before `run` returns.
         let stop = Stop { monitor, stopped: AtomicBool::new(false) };
         let reading = Reading::new(source);
         let Ok(flow) = Passes::new(*self, &reading, &sink, &stop).run() else {

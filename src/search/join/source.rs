@@ -21,13 +21,13 @@ pub trait Source: Sync {
         self.len() == 0
     }
 
-    /// Returns the fingerprints with these ordinals, which are below [`len`](Self::len): the
-    /// source's own memory, if it has them as a slice, or `buffer`, which has the length of the
-    /// range, filled with them. They must not change.
+    /// Returns the fingerprints with these ordinals, which are below [`len`](Self::len). A source
+    /// that has the fingerprints as a slice returns its own memory. Other sources fill `buffer`,
+    /// which has the length of the range, and return it. The fingerprints must not change.
     ///
     /// # Errors
     ///
-    /// If they cannot be read. The join ends with the first such error.
+    /// Returns an error if the fingerprints cannot be read. The join ends with the first error.
     fn read<'a>(
         &'a self,
         ordinals: Range<u32>,
@@ -40,7 +40,7 @@ pub(super) trait Reader: Sync {
     /// Returns the number of fingerprints.
     fn len(&self) -> u32;
 
-    /// Returns the fingerprints with these ordinals, as [`Source::read`] does.
+    /// Returns the fingerprints with these ordinals. See [`Source::read`].
     fn read<'a>(
         &'a self,
         ordinals: Range<u32>,
@@ -48,7 +48,7 @@ pub(super) trait Reader: Sync {
     ) -> Result<&'a [u64], Unreadable>;
 }
 
-/// Marks that reading the source failed. Its [`Reading`] has the error.
+/// Marks that reading the source failed. The [`Reading`] of the source has the error.
 #[derive(Debug)]
 pub(super) struct Unreadable;
 
@@ -100,7 +100,7 @@ impl Source for [u64] {
     fn read<'a>(
         &'a self,
         ordinals: Range<u32>,
-        // Unused: a slice lends its own memory, so nothing is copied.
+        // The buffer is unused: a slice returns its own memory, so nothing is copied.
         _buffer: &'a mut [u64],
     ) -> Result<&'a [u64], Infallible> {
         Ok(&self[ordinals.start as usize..ordinals.end as usize])

@@ -1,17 +1,18 @@
-//! Reorders the bits of entries in a dense bucket, so that bits which separate them come first.
+//! Reorders the bits of entries in a dense bucket, so that the bits that separate the entries come
+//! first.
 //!
-//! The cut takes adjacent bits, which is as good as any other choice as long as all bits are alike.
-//! If many entries agree in most bits, because of a template or an attack, most parts would
-//! separate nothing. Distances do not depend on the order of bits. So the bits of such entries are
-//! reordered, and each part gets its share of those that separate the entries.
+//! [`Cut`](super::cut::Cut) selects adjacent bits. If all bits have the same distribution, no other
+//! choice is better. If many entries agree in most bits, because of a template or an attack, most
+//! parts would separate nothing. Distances do not depend on the order of bits. So the bits of such
+//! entries are reordered, and each part gets an equal share of the bits that separate the entries.
 
 use crate::order::sort_few_by_key;
 
 /// The number of entries that are sampled for the distribution of their bits.
 pub(super) const SAMPLE: usize = 1024;
 
-/// A half of the bits hardly separates entries if it separates this many times fewer than the other
-/// half.
+/// A half of the bits hardly separates entries if it separates fewer of them than the other half by
+/// this factor.
 const FEW: usize = 16;
 
 /// Bytes of a fingerprint.
@@ -21,28 +22,30 @@ const BYTES: usize = 8;
 pub(super) struct Spread {
     /// The reordered bits for each value of each byte.
     table: [[u64; 256]; BYTES],
-    /// Whether the first half of them separates nearly as well as all bits.
+    /// Whether the first half of the reordered bits separates the entries nearly as well as all
+    /// bits.
     pub(super) first_half_tells: bool,
 }
 
 impl Spread {
-    /// Returns the order for these entries in which the first parts, of `width` bits each, separate
-    /// them equally well.
+    /// Returns the order for these entries in which the first `parts` parts, of `width` bits each,
+    /// separate the entries equally well.
     #[expect(clippy::indexing_slicing, reason = "bits are below 64")]
     pub(super) fn of(words: &[u64], parts: usize, width: usize) -> Box<Self> {
         let mut ones = [0_usize; u64::BITS as usize];
         let mut sampled = 0;
-        // Bits are counted one by one, so a sample has to do.
+        // Counting bits one by one is slow, so only a sample is counted.
         for word in words.iter().step_by(words.len().div_ceil(SAMPLE).max(1)) {
             ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += (word >> bit & 1) as usize);
             sampled += 1;
         }
         let mut bits: Vec<usize> = (0..ones.len()).collect();
-        // The rarer value of a bit counts how many entries it separates from the rest.
+        // The count of a bit's rarer value is the number of entries that the bit separates from the
+        // rest.
         let rare = |bit: usize| ones[bit].min(sampled - ones[bit]);
         sort_few_by_key(&mut bits, |&bit| std::cmp::Reverse(rare(bit)));
-        // Round robin: each part gets its share of the bits that
-        // separate most. Places are counted from the top bit.
+        // The parts get bits in turn, so each part gets an equal share of the best separating bits.
+        // Places are counted from the top bit.
         let dealt = (parts * width).min(bits.len());
         let mut to = [0_u32; u64::BITS as usize];
         for (rank, &bit) in bits.iter().enumerate() {
@@ -54,14 +57,14 @@ impl Spread {
             let place = place as u32;
             to[bit] = u64::BITS - 1 - place;
         }
-        // A rough measure: enough to see that one half separates nearly nothing.
+        // This rough measure is enough to detect a half that separates nearly nothing.
         let separation = |half: &[usize]| half.iter().map(|&bit| rare(bit)).sum::<usize>();
         let (first, second) = bits.split_at(bits.len() / 2);
         let first_half_tells = separation(second) * FEW < separation(first);
         Box::new(Self { table: table(&to), first_half_tells })
     }
 
-    /// Returns a fingerprint, or some bits of one, in this order.
+    /// Returns a fingerprint, or some bits of a fingerprint, in this order.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is an entry for each value of a byte")]
     pub(super) fn put(&self, word: u64) -> u64 {
@@ -98,7 +101,7 @@ mod tests {
             let distance = (word ^ words[0]).count_ones();
             assert_eq!((spread.put(word) ^ spread.put(words[0])).count_ones(), distance);
         }
-        // Twenty bits differ: ten in each part, the first ones.
+        // Twenty bits differ. The differing bits become the first ten bits of each part.
         let low_bits = spread.put((1 << 20) - 1);
         assert_eq!(low_bits, 0x3ff << 54 | 0x3ff << 40);
     }

@@ -12,10 +12,10 @@ pub(in crate::search) const ENTRY_BITS: u32 = 24;
 /// The entries of the last line of a cell.
 pub(in crate::search) const LINE_ENTRIES: u32 = 20;
 
-/// The entries of a line whose cell continues in another.
+/// The entries of a line whose cell continues in another line.
 pub(in crate::search) const FULL_ENTRIES: u32 = 18;
 
-/// The first of the two indexes whose entries the number of the next line replaces.
+/// The first of the two entry indexes at which a full line stores the number of the next line.
 pub(in crate::search) const NEXT: u32 = FULL_ENTRIES;
 
 const _: () = assert!(LINE_ENTRIES + LINE_ENTRIES / 2 == NUMBER, "halves of places fill the line");
@@ -39,8 +39,8 @@ pub(in crate::search) fn put_entry(line: &mut Line, at: u32, entry: u32) {
     rest.as_mut_bytes()[at as usize] = (entry >> 16) as u8;
 }
 
-/// The most lines that are compared together: some kilobytes, and more than a core can fetch
-/// concurrently.
+/// The maximum number of lines that are compared together: some kilobytes, and more than a core can
+/// fetch concurrently.
 pub(in crate::search) const GATHERED: usize = 256;
 
 /// A line to compare, with the message that selected it.
@@ -64,8 +64,8 @@ pub(in crate::search) struct Lines<'l> {
     pub(in crate::search) all: &'l [Line],
     /// The further lines, in which cells continue.
     pub(in crate::search) further: &'l [Line],
-    /// Whether `all` are the further lines: then each continues only in a later line, so that even
-    /// a damaged cell ends.
+    /// Whether `all` are the further lines. A further line continues only in a later line, so that
+    /// even a damaged cell ends.
     pub(in crate::search) are_further: bool,
     /// The lines of `all` to compare; the caller has checked that they exist.
     pub(in crate::search) sought: &'l [Sought],
@@ -97,17 +97,19 @@ pub(super) fn near_in_lines_where(
     any_near: impl Fn(&Line) -> bool,
 ) {
     let Lines { all, sought, .. } = lines;
-    // In chunks of 32, so that the flags of a chunk fit one `u32`.
+    // Lines are compared in chunks of 32, so that the flags of a chunk fit in one `u32`.
     for sought in sought.chunks(AT_ONCE) {
-        // Nearly always nothing is near, and few cells continue. Both are collected as bits, since a
-        // branch per line would be mispredicted and a call would spill the loop's registers.
+        // Nearly always no line has a near entry, and few cells continue. Near entries and
+        // continuations are collected as bits: a branch per line would be mispredicted, and a call
+        // would spill the loop's registers.
         let (mut nears, mut onwards) = (0_u32, 0_u32);
         for (bit, sought) in sought.iter().enumerate() {
             let line = &all[sought.line as usize];
             onwards |= (number(line, NUMBER) >> 31) << bit;
             nears |= u32::from(any_near(line)) << bit;
         }
-        // Continuations first: their prefetches run while the near entries are collected.
+        // Continuations are processed first, so that their prefetches run while the near entries
+        // are collected.
         for sought in each_set(onwards, sought) {
             lines.add_onward(sought, onward);
         }
@@ -117,7 +119,7 @@ pub(super) fn near_in_lines_where(
     }
 }
 
-/// The number of lines that are compared before the near ones are processed.
+/// The number of lines that are compared before lines with near entries are processed.
 const AT_ONCE: usize = 32;
 
 /// Returns the lines whose bits are set.
@@ -135,9 +137,9 @@ impl Lines<'_> {
     #[expect(clippy::indexing_slicing, reason = "the lines sought are there")]
     fn add_onward(&self, Sought { line, message }: Sought, onward: &mut Onward) {
         let next = number(&self.all[line as usize], NEXT);
-        // Further lines are written in ascending order, so a chain that
-        // goes back is damaged. `u32::MAX` exceeds every column, and the
-        // caller then reports the damage instead of following a cycle.
+        // Further lines are written in ascending order, so a chain that points to an earlier line
+        // is damaged. `u32::MAX` exceeds every column, and the caller then reports the damage
+        // instead of following a cycle.
         let next = if self.are_further && next <= line { u32::MAX } else { next };
         prefetch_at(self.further.as_bytes(), u64::from(next) * size_of::<Line>() as u64);
         onward.push(Sought { line: next, message });
@@ -149,12 +151,12 @@ impl Lines<'_> {
         let line = &self.all[line as usize];
         let head = number(line, NUMBER);
         let (first, goes_on) = (head & !GOES_ON, head & GOES_ON != 0);
-        // In a full line, places 18 and 19 hold the number of the next line and no entries.
+        // In a full line, places 18 and 19 store the number of the next line instead of entries.
         let count = if goes_on { FULL_ENTRIES } else { LINE_ENTRIES };
         for (number, entry) in (0..count).zip(entries(line)) {
             if (entry ^ self.query).count_ones() <= self.most {
-                // The sum cannot wrap: `first` has 31 bits. Entries
-                // beyond the last are dropped by the caller.
+                // The sum cannot wrap: `first` has 31 bits. The caller drops entries beyond the
+                // last.
                 near.push(NearEntry { entry: first.wrapping_add(number), message });
             }
         }
@@ -163,8 +165,8 @@ impl Lines<'_> {
 
 #[inline(always)]
 pub(super) fn any_near(line: &Line, query: u32, most: u32) -> bool {
-    // The two next-line places of a full line are compared like
-    // entries here. A false hit only costs `add_near` a look.
+    // The two places with the number of the next line are compared like entries here. A false hit
+    // only costs a call of `add_near`.
     entries(line).fold(u32::MAX, |nearest, entry| nearest.min((entry ^ query).count_ones())) <= most
 }
 

@@ -1,13 +1,13 @@
-//! Compares many words with one: the only code of `search` with `unsafe`.
+//! Compares many words with one word. Only this module of `search` uses `unsafe`.
 //!
 //! There are three functions, each in four versions. `near_u64` appends the indices of all words
-//! within distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) does so for several
+//! within distance k of a query, in ascending order; `near_in_runs` (`runs.rs`) compares several
 //! runs of blocks of 16 bits; `near_in_lines` (`cells.rs`) processes lines of entries. The portable
 //! version defines the results, and another version is the same source compiled for processors with
-//! a popcount instruction. Nearly all groups of words contain nothing near, so a group costs one
-//! comparison, and only the few others are processed word by word. The versions for AVX2 and
-//! AVX-512 are explicit: masks yield the indices directly, which matters for runs of one memory
-//! line.
+//! a popcount instruction. Nearly all groups of words contain no near word, so a group costs one
+//! comparison, and only groups with a near word are processed word by word. The versions for AVX2
+//! and AVX-512 use explicit instructions: masks yield the indices directly, which speeds up runs of
+//! one memory line.
 //!
 //! The version is chosen once, on first use, from the processor's features.
 
@@ -32,10 +32,10 @@ use zerocopy::little_endian::U64;
 
 type NearU64 = unsafe fn(&[U64], u64, u32, &mut Vec<u32>);
 
-/// One version of the three functions.
+/// A version of the three functions.
 ///
 /// Invariant: a `Kernel` exists only if the processor has the features that its functions were
-/// compiled for. Only [`Kernel::available`] creates one.
+/// compiled for. Only [`Kernel::available`] creates a `Kernel`.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel {
     name: &'static str,
@@ -57,8 +57,8 @@ impl Kernel {
     pub(super) fn available() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let special = [
-            // One flag for all three functions: the features that
-            // any of them is compiled for must all be there.
+            // All three functions share one condition: the processor must have every feature that
+            // any of them is compiled for.
             (std::is_x86_feature_detected!("avx512f")
                 && std::is_x86_feature_detected!("avx512bw")
                 && std::is_x86_feature_detected!("avx512vl")
@@ -108,8 +108,8 @@ impl Kernel {
     /// ascending. The column must have fewer than 2^32 words.
     pub(super) fn near_u64(self, column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
-        // and they ask for nothing else.
+        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // need, and the functions have no other precondition.
         unsafe {
             (self.near_u64)(column, query, k, out);
         }
@@ -118,19 +118,19 @@ impl Kernel {
     /// Appends to `out` every near block of the runs, in order.
     pub(super) fn near_in_runs(self, runs: &[BlockRun<'_>], out: &mut Vec<NearBlock>) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
-        // and they ask for nothing else.
+        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // need, and the functions have no other precondition.
         unsafe {
             (self.near_in_runs)(runs, out);
         }
     }
 
     /// Appends to `near` every near entry of the lines, in order, and to `onward` the lines in
-    /// which cells continue, which are prefetched.
+    /// which cells continue; these lines are prefetched.
     ///
-    /// The result may include entries that a line does not have, since a line does not store its
-    /// number of entries. A cell with an invalid continuation continues in the line `u32::MAX`.
-    /// `onward` has space for [`GATHERED`] lines: no more are compared together.
+    /// The result may include entries that do not exist, since a line does not store its number of
+    /// entries. A cell with an invalid continuation continues in the line `u32::MAX`. `onward` has
+    /// space for [`GATHERED`] lines, the maximum number that is compared together.
     pub(super) fn near_in_lines(
         self,
         lines: Lines<'_>,
@@ -138,8 +138,8 @@ impl Kernel {
         onward: &mut Onward,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `Kernel` exists only where the processor has the features its functions need,
-        // and they ask for nothing else.
+        // SAFETY: a `Kernel` exists only where the processor has the features that the functions
+        // need, and the functions have no other precondition.
         unsafe {
             (self.near_in_lines)(lines, near, onward);
         }

@@ -1,4 +1,4 @@
-//! Compares the words of a column with one, on any processor.
+//! Compares the words of a column with one word, on any processor.
 
 use zerocopy::little_endian::U64;
 
@@ -7,7 +7,8 @@ pub(super) fn near_u64(column: &[U64], query: u64, k: u32, out: &mut Vec<u32>) {
     near(column, k, |index| out.push(index), |word| (word.get() ^ query).count_ones());
 }
 
-/// The source of the portable versions: in blocks of 32 words, of 8, and of one.
+/// Finds near words in blocks of 32 words, of 8 words, and of one word. The source of the portable
+/// versions.
 #[inline(always)]
 pub(super) fn near<W: Copy>(
     words: &[W],
@@ -15,14 +16,15 @@ pub(super) fn near<W: Copy>(
     mut push: impl FnMut(u32),
     distance: impl Fn(W) -> u32 + Copy,
 ) {
-    // Blocks of 32 amortize the branch on long columns. Short runs,
-    // such as the nine entries of a node, still get a block of 8.
+    // Blocks of 32 amortize the branch on long columns. Short runs, for example the nine entries of
+    // a node, still get a block of 8.
     let (words, base) = near_by_blocks::<32, W>(words, 0, k, &mut push, distance);
     let (words, base) = near_by_blocks::<8, W>(words, base, k, &mut push, distance);
     near_by_blocks::<1, W>(words, base, k, &mut push, distance);
 }
 
-/// Processes all whole blocks; returns the remaining words and the first one's index.
+/// Processes all whole blocks; returns the remaining words and the index of the first remaining
+/// word.
 #[inline(always)]
 fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
     words: &'w [W],
@@ -33,14 +35,14 @@ fn near_by_blocks<'w, const WORDS: usize, W: Copy>(
 ) -> (&'w [W], u32) {
     let (blocks, rest) = words.as_chunks::<WORDS>();
     for block in blocks {
-        // A minimum without a branch: the compiler vectorizes
-        // the loop where the target has the instructions.
+        // The minimum has no branch, so the compiler vectorizes the loop if the target has the
+        // instructions.
         let mut nearest = u32::MAX;
         for &word in block {
             nearest = nearest.min(distance(word));
         }
-        // Rarely true, so well predicted. The distances are
-        // computed again, so that the common path stores nothing.
+        // The condition is rarely true, so the branch is well predicted. The distances are computed
+        // again, so that the common path stores nothing.
         if nearest <= k {
             for (index, &word) in (base..).zip(block) {
                 if distance(word) <= k {

@@ -1,7 +1,8 @@
 //! Looks up queries in cells.
 //!
-//! All cells of a query are prefetched at once, and compared while those of the next query arrive.
-//! Cells that continue in another line prefetch that line, and it is compared one query later.
+//! All cells of a query are prefetched at once, and compared while the cells of the next query
+//! arrive. If a cell continues in another line, that line is prefetched, and compared one query
+//! later.
 
 use arrayvec::ArrayVec;
 
@@ -19,7 +20,7 @@ use crate::search::kernel::{
 };
 use crate::search::line::{GOES_ON, LINE_BYTES, Line, NUMBER, number};
 
-/// The most groups of cells: one for each distance of a codeword, in both halves.
+/// The maximum number of groups of cells: one for each distance of a codeword in each half.
 const GROUPS: usize = HALVES * (WEIGHT_MAX as usize + 1);
 
 /// The cells to search, and the distance.
@@ -36,7 +37,7 @@ pub(in crate::search) struct CellGround<'c, C> {
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     half: Half,
-    /// The message that selected its cell.
+    /// The message that selected the cell of the entry.
     message: u32,
 }
 
@@ -57,41 +58,43 @@ impl<C: Column> LookupContext for CellGround<'_, C> {
     }
 
     fn reports(&self, Place { half, message }: Place, found: u64, query: u64) -> bool {
-        // Several messages share a cell, and the number of an unused slot is that of another cell's
-        // entry. Comparing the message rejects both, so an entry is reported by one probe only.
+        // Several messages share a cell, and the number of an unused slot is the number of another
+        // cell's entry. Comparing the message rejects entries of both kinds, so only one probe
+        // reports an entry.
         half.reports(found, query, self.k) && hamming::nearest(half.cut(found).0) == message
     }
 }
 
-/// The cells of one query, and its progress.
+/// The cells of a query, and the progress of the query.
 #[derive(Default)]
 struct Gathered {
     query: u64,
     /// The index of the query.
     number: usize,
-    /// The cells, or the lines in which they continue; those of the upper half first.
+    /// The cells of the query, or the lines in which cells continue. The lines of the upper half
+    /// come first.
     sought: ArrayVec<Sought, GATHERED>,
     /// Runs of cells that are compared with one limit.
     groups: ArrayVec<Group, GROUPS>,
-    /// The lines in which they continue.
+    /// The lines in which the cells continue.
     onward: Onward,
 }
 
 /// Cells that are compared with one limit.
 struct Group {
     half: Half,
-    /// The most bits of an entry that may differ.
+    /// The maximum number of bits in which an entry may differ.
     most: u32,
     /// The end of the group.
     end: usize,
-    /// The end of the lines in which its cells continue.
+    /// The end of the lines in which the cells of the group continue.
     onward_end: usize,
 }
 
 impl<C: Column> CellGround<'_, C> {
-    /// Passes the cells that may contain entries near a query to `visit`: a half, the most bits of
-    /// an entry that may differ, the messages as differences from the half's own, and the own
-    /// message.
+    /// Passes the cells that may contain entries near a query to `visit`: the half, the maximum
+    /// number of bits in which an entry may differ, the messages as differences from the message of
+    /// the query's half, and the message of the query's half.
     fn each_pattern<E>(
         &self,
         query: u64,
@@ -104,11 +107,11 @@ impl<C: Column> CellGround<'_, C> {
                 continue;
             }
             let (own, _) = half.cut(query);
-            // The code is linear: the patterns depend on the
-            // syndrome only, and one XOR moves them to this query.
+            // The code is linear: the patterns depend on the syndrome only, and one XOR adapts them
+            // to this query.
             let (syndrome, own) = (hamming::syndrome(own), hamming::message(own));
-            // Words within `reach - 1` bits are filed under codewords within `reach`: each codeword
-            // lies at most one bit from its words.
+            // Words within `reach - 1` bits are filed under codewords within `reach`, since each
+            // codeword differs from its words in at most one bit.
             for weight in 0..=reach {
                 let most = most_differing(self.k, weight);
                 visit(half, most, hamming::patterns(syndrome, weight), own)?;
@@ -150,7 +153,7 @@ impl<C: Column> CellGround<'_, C> {
     }
 }
 
-/// Builds the error for a reference to a line beyond `all` of a column.
+/// Builds the error for a reference to a line beyond the lines `all` of a column.
 #[cold]
 fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
     column.damaged(all.len() as u64 * LINE_BYTES, "something refers to lines beyond its end")
@@ -159,7 +162,7 @@ fn beyond<C: Column>(column: &C, all: &[Line]) -> C::Error {
 /// Queries in flight.
 pub(in crate::search) struct CellLookup<'c, 'f, C> {
     ground: CellGround<'c, C>,
-    /// One query is collected, one compared, and one continued.
+    /// At any time, one query is collected, one is compared, and one is continued.
     queries: RoundBuffer<Gathered>,
     near: Vec<NearEntry>,
     survivors: Survivors<'f, Place>,
@@ -185,8 +188,9 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
         ground.each_pattern(query, |half, most, mut patterns, own| {
             let cells = &ground.cells.of(half).cells;
             while !patterns.is_empty() {
-                // A wide query has more cells than one batch holds. A full batch is compared at once.
-                // This costs little: it is already more lines than a core can wait for.
+                // A wide query has more cells than fit into one batch. A full batch is compared at
+                // once. The extra comparison costs little, since a batch is already more lines than
+                // a core can fetch concurrently.
                 if stage.sought.is_full() {
                     stage.compare(ground, near, survivors, patience)?;
                     stage.go_on(ground, near, survivors, patience)?;
@@ -201,8 +205,8 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
                 }
                 let end = stage.sought.len();
                 match stage.groups.last_mut() {
-                    // Up to k = 6 all weights of a half have the
-                    // same limit, so their groups merge into one.
+                    // Up to k = 6 all weights of a half have the same limit, so their groups merge
+                    // into one group.
                     Some(last) if (last.half, last.most) == (half, most) => last.end = end,
                     _ => stage.groups.push(Group { half, most, end, onward_end: 0 }),
                 }
@@ -213,9 +217,10 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
         self.turn()
     }
 
-    /// Finishes the queries in flight, and returns those over the work limit.
+    /// Finishes the queries in flight, and returns the queries over the work limit.
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
-        // `query` has already advanced the ring once after the last query, so two turns finish it.
+        // `query` has already advanced the ring once after the last query, so two turns finish that
+        // query.
         for _ in 1..RoundBuffer::<Gathered>::TURNS {
             self.turn()?;
         }
@@ -223,8 +228,8 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
         Ok(self.patience.take_crowded())
     }
 
-    /// Advances the query before the one collected last by a step, and finishes the one before
-    /// that.
+    /// Compares the cells of the query before the last collected query, and finishes the query
+    /// before that.
     fn turn(&mut self) -> Result<(), C::Error> {
         let Self { ground, queries, near, survivors, patience } = self;
         let (compared, finished) = queries.turn();
@@ -234,7 +239,7 @@ impl<'c, 'f, C: Column> CellLookup<'c, 'f, C> {
 }
 
 impl Gathered {
-    /// Compares the cells, which have arrived.
+    /// Compares the cells. The cells have arrived in the cache.
     fn compare<C: Column>(
         &mut self,
         ground: &CellGround<'_, C>,
@@ -245,7 +250,7 @@ impl Gathered {
         self.compare_lines(ground, false, near, survivors, patience)
     }
 
-    /// Compares the lines in which they continue, and finishes the query.
+    /// Compares the lines in which the cells continue, and finishes the query.
     fn go_on<C: Column>(
         &mut self,
         ground: &CellGround<'_, C>,
@@ -295,11 +300,11 @@ impl Gathered {
             let sought = &sought[start..*end];
             start = *end;
             let column = if are_further { further } else { cells };
-            // A mapped column verifies here the checksums of
-            // the blocks with these lines, if it has not yet.
+            // A mapped column verifies here the checksums of the blocks with these lines, unless
+            // they are verified already.
             let all = column.lines(sought.iter().map(|sought| sought.line))?;
-            // `cell_of` is below `count`, so one length check covers all cells. A further line's
-            // number comes from the file, so each one is checked.
+            // `cell_of` is below `count`, so one length check is enough for all cells. The number
+            // of a further line comes from the file, so each number is checked.
             let all_are_there = match are_further {
                 true => sought.iter().all(|sought| (sought.line as usize) < all.len()),
                 false => count <= all.len(),
@@ -307,7 +312,8 @@ impl Gathered {
             if !all_are_there {
                 return Err(beyond(column, all));
             }
-            // Only for prefetching: no line is read here, so none needs a verified checksum yet.
+            // The further lines are only prefetched: no line is read here, so no checksum needs to
+            // be verified yet.
             let further = further.lines(std::iter::empty())?;
             let lines = Lines { all, further, are_further, sought, query: other, most };
             kernel.near_in_lines(lines, near, onward);
@@ -321,9 +327,9 @@ impl Gathered {
                 return Ok(());
             }
             for NearEntry { entry, message } in near.drain(..) {
-                // A line does not store its entry count. The number of an unused
-                // slot belongs to another cell, and `reports` rejects that entry
-                // by its message; after the last cell it exceeds `n`.
+                // A line does not store its entry count. The number of an unused slot belongs to an
+                // entry of another cell, and `reports` rejects that entry by its message. After the
+                // last cell, the number exceeds `n`.
                 if entry < ground.n {
                     let place = Place { half, message };
                     survivors.add(ground, Survivor { query, number, place, entry })?;

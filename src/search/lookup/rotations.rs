@@ -1,9 +1,9 @@
 //! Looks up queries in rotations.
 //!
-//! A probe reads the lines of a bucket, and those of its rest if it continues there; then near
-//! entries are looked up. Probes therefore run in *rounds*: while the buckets of one round are
-//! prefetched, those of the round before are compared, and the rests of the round before that. Most
-//! queries within 3 have four probes.
+//! A probe reads the lines of a bucket, and the lines of its rest if the bucket continues there.
+//! Then near entries are looked up. Probes therefore run in *rounds*: while the buckets of one
+//! round are prefetched, the buckets of the previous round are compared, and so are the rests of
+//! the round before that. Most queries within distance 3 have four probes.
 
 use std::ops::Range;
 
@@ -24,22 +24,24 @@ use crate::search::probe::{Block, Probe, ProbeRadius, Probes};
 use crate::search::rotation::{Bucket, Rotations};
 use crate::search::shards::Shards;
 
-/// The probes of a round: about as many lines as a core can fetch concurrently.
+/// The number of probes in a round: about as many lines as a core can fetch concurrently.
 const ROUND: usize = 16;
 
-/// The most lines of a bucket to prefetch: the processor detects longer runs by itself.
+/// The maximum number of lines of a bucket to prefetch. The processor detects longer runs by
+/// itself.
 const LINES_ASKED: u64 = 12;
 
 /// The number of fingerprints that a scan compares in the time of one look-up.
 const SCANNED: usize = 32;
 
-/// The number of fingerprints that a scan compares in the time to look up all values within 1.
+/// The number of fingerprints that a scan compares in the time to look up all values within
+/// distance 1.
 const LOOKED_UP_WORTH: usize = 1 << 15;
 
-/// A bucket seldom has this many near entries, except in a dense region.
+/// A number of near entries that a bucket seldom has, except in a dense region.
 const ALIKE: u32 = 4;
 
-/// The number of blocks compared at a time, all of which may be near; few runs have as many.
+/// The number of blocks compared at a time. All of them may be near. Few runs have as many blocks.
 const RUN: u32 = 8192;
 
 /// `RUN` for a query with a work limit.
@@ -109,7 +111,7 @@ impl<'c, C: Column> RotationGround<'c, C> {
         }
     }
 
-    /// Returns the bytes that a probe compares: those of the bucket, and those of its rest.
+    /// Returns the bytes that a probe compares: the bytes of the bucket, and the bytes of its rest.
     pub(in crate::search) fn bytes(&self, probe: Probe) -> Result<[&'c [u8]; 2], C::Error> {
         let bucket = self.bucket(Place { block: probe.block, bucket: probe.bucket })?;
         let rest = self.rotations.of(probe.block).rest(bucket.rest().0)?;
@@ -143,8 +145,9 @@ impl<C: Column> LookupContext for RotationGround<'_, C> {
     #[inline]
     fn reports(&self, Place { block, bucket }: Place, found: u64, query: u64) -> bool {
         let difference = found ^ query;
-        // The number of an unused slot is that of another bucket's entry; the second test rejects it.
-        // The third one picks one rotation of those that find the pair, so it is reported once.
+        // The number of an unused slot is the number of another bucket's entry, which the second
+        // test rejects. Of the rotations that find the pair, the third test selects one, so the
+        // pair is reported once.
         difference.count_ones() <= self.k
             && block.bucket(found, self.bits()) == bucket
             && self.reach.last_found_by(block, difference)
@@ -158,13 +161,13 @@ pub(super) struct Aimed {
     /// The index of the query.
     number: usize,
     pub(super) place: Place,
-    /// The block to compare with, and the most bits that may differ.
+    /// The block to compare with, and the maximum number of bits that may differ.
     query: u16,
     most: u32,
 }
 
 impl Aimed {
-    /// Returns the comparison with blocks of its rotation.
+    /// Returns the comparison of the probe with blocks of its rotation.
     #[inline]
     pub(super) fn compared<'b>(&self, blocks: &'b [U16]) -> BlockRun<'b> {
         BlockRun { blocks, query: self.query, most: self.most }
@@ -178,15 +181,15 @@ impl Aimed {
         survivors: &mut Survivors<'_, Place>,
     ) -> Result<(), C::Error> {
         let &Aimed { fingerprint: query, number, place, .. } = self;
-        // An unused slot after the last entry of the rotation,
-        // or a damaged head, gives a number beyond `n`.
+        // An unused slot after the last entry of the rotation, or a damaged head, yields a number
+        // beyond `n`.
         let Some(entry) = entry.filter(|entry| *entry < ground.n) else { return Ok(()) };
         survivors.add(ground, Survivor { query, number, place, entry })
     }
 }
 
 /// Passes on the near blocks of some buckets: the index of the bucket, the index of the block, and
-/// whether all buckets together have fewer than [`ALIKE`].
+/// whether all buckets together have fewer than [`ALIKE`] near blocks.
 #[inline]
 fn each_near<E>(
     are_short: bool,
@@ -203,7 +206,8 @@ fn each_near<E>(
     }
     for (number, run) in runs.iter().enumerate() {
         for (start, blocks) in (0..).step_by(RUN as usize).zip(run.blocks.chunks(RUN as usize)) {
-            // In chunks, so that `near` stays at 64 KiB even if every block of a dense bucket is near.
+            // Blocks are compared in chunks, so that `near` stays at 64 KiB even if every block of
+            // a dense bucket is near.
             kernel.near_in_runs(&[BlockRun { blocks, ..*run }], near);
             near.drain(..).try_for_each(|near| visit(number, start + near.index, false))?;
         }
@@ -214,14 +218,14 @@ fn each_near<E>(
 /// Counts the near entries of buckets in sequence.
 #[derive(Default)]
 pub(super) struct Alike {
-    /// The last bucket, and the number of its near entries.
+    /// The last bucket, and the number of its near entries so far.
     last: usize,
     count: u32,
 }
 
 impl Alike {
-    /// Whether the next entry, of this bucket, may be looked up. Beyond [`ALIKE`] entries it counts
-    /// towards the work limit.
+    /// Whether the next entry, of this bucket, may be looked up. From the [`ALIKE`]-th near entry
+    /// of a bucket on, entries count towards the work limit.
     #[inline]
     pub(super) fn may_survive(
         &mut self,
@@ -229,8 +233,8 @@ impl Alike {
         aimed: &Aimed,
         patience: &mut WorkLimit,
     ) -> bool {
-        // Near entries come bucket by bucket, so one counter
-        // is enough. The first three of a bucket are free.
+        // Near entries come bucket by bucket, so one counter is enough. The first three near
+        // entries of a bucket do not count towards the limit.
         self.count = if run == self.last { self.count + 1 } else { 1 };
         self.last = run;
         self.count < ALIKE || patience.spend(aimed.number, 0, 1)
@@ -242,7 +246,7 @@ pub(super) struct GoingOn {
     aimed: Aimed,
     /// The range in the rest.
     range: Range<u32>,
-    /// The number of the first entry there.
+    /// The number of the first entry in the rest.
     first: u32,
 }
 
@@ -258,7 +262,7 @@ impl<const PROBES: usize> Round<PROBES> {
         Round { probes: ArrayVec::new(), going_on: ArrayVec::new() }
     }
 
-    /// Compares the buckets, which have arrived, and prefetches their rests.
+    /// Compares the buckets, and prefetches their rests. The buckets have arrived in the cache.
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "there is a run for each probe")]
     pub(super) fn compare<C: Column>(
@@ -278,7 +282,8 @@ impl<const PROBES: usize> Round<PROBES> {
             let bucket = ground.bucket(aimed.place)?;
             runs.push(aimed.compared(bucket.places));
             if bucket.goes_on() {
-                // The prefetch goes out before the comparison below, which hides a part of the wait.
+                // The prefetch is issued before the comparison below, which hides a part of the
+                // wait.
                 going_on.push(ask_for_rest(ground, *aimed, &bucket)?);
             }
         }
@@ -288,8 +293,8 @@ impl<const PROBES: usize> Round<PROBES> {
             if !are_few && !alike.may_survive(run, aimed, patience) {
                 return Ok(());
             }
-            // The bucket is read again, from the cache: to keep
-            // all of them would burden queries that find nothing.
+            // The bucket is read again, from the cache: keeping all buckets would slow down queries
+            // that find nothing.
             let bucket = ground.bucket(aimed.place)?;
             aimed.survive(ground, bucket.entry(place), survivors)
         })?;
@@ -297,7 +302,7 @@ impl<const PROBES: usize> Round<PROBES> {
         Ok(())
     }
 
-    /// Compares the rests, which have arrived, and ends the round.
+    /// Compares the rests, and ends the round. The rests have arrived in the cache.
     #[inline]
     pub(super) fn go_on<C: Column>(
         &mut self,
@@ -327,11 +332,11 @@ pub(super) fn ask_for_rest<C: Column>(
 
 /// Compares the rest of a bucket.
 ///
-/// If many fingerprints have the same value in a block, such as zero, one bucket has all of them,
-/// and the next blocks separate little. A query with a work limit is abandoned then. Others
-/// complete the result by a scan if too many entries have near stored bits. A scan can take over at
-/// any point, because entries of a bucket are in canonical order. Within distance 1, all values are
-/// looked up instead.
+/// If many fingerprints have the same value in a block, for example zero, one bucket contains all
+/// of them, and the next blocks separate little. In this case a query with a work limit is
+/// abandoned. A query without a limit completes the result by a scan if too many entries have near
+/// stored bits. A scan can start at any entry, because entries of a bucket are in canonical order.
+/// Within distance 1, all values are looked up instead.
 fn compare_rest<C: Column>(
     ground: &RotationGround<'_, C>,
     GoingOn { aimed, range, mut first }: GoingOn,
@@ -344,26 +349,26 @@ fn compare_rest<C: Column>(
         return Ok(());
     }
     let rotation = ground.rotations.of(place.block);
-    // The number of fingerprints that a scan of the shards would compare: the price of the
+    // The number of fingerprints that a scan of the shards would compare: the cost of the
     // alternative.
     let around = ground.shards.around(fingerprint.count_ones(), ground.k);
     let (mut found, mut scanned) = (0_usize, (around.end - around.start) as usize);
     if ground.k <= LOOKED_UP_MAX {
         scanned = scanned.min(LOOKED_UP_WORTH);
     }
-    // With a work limit the chunks are short, so that the decision to give up comes sooner.
+    // With a work limit the chunks are short, so that a query is abandoned sooner.
     let run = if patience.is_endless() { RUN } else { SHORT_RUN };
     for blocks in rotation.rest(range)?.chunks(run as usize) {
-        // The lookups so far cost as much as a scan of everything near. So without a limit, the rest
-        // of one bucket costs about twice a scan at most.
+        // The lookups so far cost as much as a scan of all shards that may be near. So without a
+        // limit, the rest of one bucket costs at most about twice a scan.
         if patience.is_endless() && found * SCANNED > scanned {
-            // Entries of a bucket are in canonical order. All before `first` were looked up already,
-            // so the scan reports only ordinals from this one on.
+            // Entries of a bucket are in canonical order. All entries before `first` were looked up
+            // already, so the scan reports only ordinals from the ordinal of `first` on.
             let from = ordinal_at(&rotation.ordinals, first, ground.n)?;
             let mut found = |candidate: Candidate| {
                 if candidate.ordinal >= from
-                    // The other probes of this query report their own
-                    // entries: here only those of this bucket count.
+                    // The other probes of this query report their own entries: this scan reports
+                    // only entries of this bucket.
                     && ground.reports(place, candidate.fingerprint, fingerprint)
                 {
                     survivors.found(number, candidate);
@@ -381,7 +386,7 @@ fn compare_rest<C: Column>(
         Kernel::fastest().near_in_runs(&[aimed.compared(blocks)], near);
         found += near.len();
         if !patience.spend(number, blocks.len(), near.len()) {
-            // The buffer is shared by all probes, so it must be empty for the next one.
+            // All probes share the buffer, so it must be empty for the next probe.
             near.clear();
             return Ok(());
         }
@@ -426,8 +431,8 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
         let ground = self.ground;
         for block in Block::ALL {
             let aim = ground.aim(number, fingerprint, block);
-            // Reach 0 needs no probe in this rotation. Reach 1, the only other one up to k = 3, needs
-            // the query's own bucket and skips the iterator over flipped bits.
+            // Reach 0 needs no probe in this rotation. Reach 1 needs only the query's own bucket,
+            // without the iterator over flipped bits. Up to k = 3 there are no other reaches.
             match ground.reach.of(block) {
                 0 => {}
                 1 => {
@@ -435,8 +440,8 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
                 }
                 _ => {
                     for probe in Probes::new(block, fingerprint, ground.bits(), ground.reach) {
-                        // The work of a query changes only when a round is compared, so it is
-                        // checked only then.
+                        // The work of a query changes only when a round is compared, so the limit
+                        // is checked only then.
                         if self.add(aim(probe))? && self.patience.is_over(number) {
                             return Ok(());
                         }
@@ -464,7 +469,8 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
     /// Finishes the probes in flight, and returns the queries over the work limit.
     #[inline]
     pub(in crate::search) fn finish(&mut self) -> Result<Vec<usize>, C::Error> {
-        // One turn more than for cells: the last round may be partly filled, and was not turned yet.
+        // One turn more than for cells: the last round may be partly filled, and has not been
+        // advanced yet.
         for _ in 0..RoundBuffer::<Round<ROUND>>::TURNS {
             self.turn()?;
         }
@@ -472,7 +478,8 @@ impl<'c, 'f, C: Column> RotationLookup<'c, 'f, C> {
         Ok(self.patience.take_crowded())
     }
 
-    /// Advances each round by a step. The oldest is finished and empty, to be filled next.
+    /// Advances each round by a step. Afterwards the oldest round is finished and empty, and is
+    /// filled next.
     fn turn(&mut self) -> Result<(), C::Error> {
         let Self { ground, rounds, near, survivors, patience } = self;
         let (compared, finished) = rounds.turn();

@@ -1,10 +1,10 @@
-//! Work in stages.
+//! A buffer for work in three stages.
 
-/// Three batches of work are in flight: while one is filled, the one before it advances, and the
-/// one before that is finished.
+/// Three batches of work are in flight: while one batch is filled, the previous batch advances, and
+/// the batch before that is finished.
 pub(super) struct RoundBuffer<S> {
     lots: [S; LOTS],
-    /// The batch that is being filled; the next one is the oldest.
+    /// The batch that is being filled; the next batch is the oldest.
     filled: usize,
 }
 
@@ -14,7 +14,7 @@ impl<S> RoundBuffer<S> {
     /// The number of turns after which every filled batch is finished.
     pub(super) const TURNS: usize = LOTS;
 
-    /// Calls `make` for each batch: clones would copy unused storage, too.
+    /// Calls `make` for each batch, since cloning a batch would copy its unused storage.
     #[inline]
     pub(super) fn new(make: impl Fn() -> S) -> Self {
         Self { lots: [make(), make(), make()], filled: 0 }
@@ -27,13 +27,13 @@ impl<S> RoundBuffer<S> {
         &mut self.lots[self.filled]
     }
 
-    /// Advances the wheel. The filled batch waits; returns the one before it, to advance, and the
-    /// one before that, to finish and fill next.
+    /// Advances the buffer. The filled batch waits. Returns the previous batch, which the caller
+    /// advances, and the batch before that, which the caller finishes and then fills.
     #[inline]
     pub(super) fn turn(&mut self) -> (&mut S, &mut S) {
         let [first, second, third] = &mut self.lots;
         // Destructuring and constant indices give two disjoint `&mut` without bounds checks. The
-        // finished slot is empty by now and becomes the next to fill.
+        // slot of the finished batch is filled next.
         let (going_on, finished, next) = match self.filled {
             0 => (third, second, 1),
             1 => (first, third, 2),

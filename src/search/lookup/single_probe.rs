@@ -12,13 +12,13 @@ use crate::search::probe::{BLOCKS, Block, Probe};
 
 /// A query that probes only its own bucket in each rotation, in steps.
 ///
-/// Nearly all single queries are of this kind and find nothing: there are no rounds.
+/// Nearly all single queries are such probes and find nothing, so they need no rounds.
 pub(in crate::search) struct SingleProbe<'c, C> {
     ground: RotationGround<'c, C>,
     fingerprint: u64,
     /// The near entries of the buckets.
     near: Vec<NearBlock>,
-    /// Whether that is incomplete: a bucket continues in the rest, or is too long for one
+    /// Whether `near` is incomplete: a bucket continues in the rest, or is too long for one
     /// comparison.
     more: bool,
 }
@@ -33,8 +33,8 @@ impl<'c, C: Column> SingleProbe<'c, C> {
     #[inline]
     fn probes(&self) -> impl Iterator<Item = Aimed> + use<'c, C> {
         let Self { ground, fingerprint, .. } = *self;
-        // Up to k = 3 the first k + 1 blocks have reach 1
-        // and the others 0, so one bucket each is enough.
+        // Up to k = 3 the first k + 1 blocks have reach 1 and the other blocks have reach 0, so one
+        // bucket each is enough.
         let blocks = Block::ALL.into_iter().take(ground.k as usize + 1);
         blocks.map(move |block| {
             let probe = Probe::own(block, fingerprint, ground.bits());
@@ -48,7 +48,8 @@ impl<'c, C: Column> SingleProbe<'c, C> {
         self.probes().for_each(|aimed| self.ground.expect(aimed.place));
     }
 
-    /// Compares the buckets, which have arrived, and prefetches the parts in the rest.
+    /// Compares the buckets, and prefetches their parts in the rest. The buckets have arrived in
+    /// the cache.
     #[inline]
     #[expect(
         clippy::indexing_slicing,
@@ -63,8 +64,8 @@ impl<'c, C: Column> SingleProbe<'c, C> {
             goes_on |= bucket.goes_on();
             *run = aimed.compared(bucket.places);
         }
-        // One kernel call compares all buckets: nearly always
-        // nothing is near, and then no other call follows.
+        // One kernel call compares all buckets. Nearly always no entry is near, and no other call
+        // follows.
         if self.ground.are_short() {
             let runs = &runs[..=ground.k as usize];
             Kernel::fastest().near_in_runs(runs, &mut self.near);
@@ -74,7 +75,8 @@ impl<'c, C: Column> SingleProbe<'c, C> {
         if goes_on { self.ask_for_rests() } else { Ok(()) }
     }
 
-    // Out of line, like `look_up`: few queries get here, and the common path stays small.
+    // This function is out of line, like `look_up`: few queries need it, and the common path stays
+    // small.
     #[inline(never)]
     fn ask_for_rests(&self) -> Result<(), C::Error> {
         for aimed in self.probes() {
@@ -83,7 +85,8 @@ impl<'c, C: Column> SingleProbe<'c, C> {
         Ok(())
     }
 
-    /// Passes on the hits when everything has arrived. Returns whether the work limit sufficed.
+    /// Passes on the hits. All lines have arrived in the cache. Returns whether the work limit was
+    /// not exceeded.
     #[inline]
     pub(in crate::search) fn finish(
         &mut self,
@@ -93,8 +96,8 @@ impl<'c, C: Column> SingleProbe<'c, C> {
         if self.near.is_empty() && !self.more {
             return Ok(true);
         }
-        // The work limit is computed only when something is near. Computing it for all searches, and
-        // returning a list of crowded ones, took 110 of 1,390 instructions.
+        // The work limit is computed only when an entry is near. Computing the limit for all
+        // searches, and returning a list of queries over it, took 110 of 1,390 instructions.
         let mut patience = patience();
         self.look_up(finds, &mut patience)?;
         Ok(!patience.is_over_for_some())

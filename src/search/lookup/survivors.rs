@@ -1,4 +1,4 @@
-//! Entries whose stored bits are near: their whole fingerprints are compared.
+//! Compares the whole fingerprints of entries whose stored bits are near.
 
 use arrayvec::ArrayVec;
 
@@ -8,8 +8,8 @@ use crate::search::column::{Column, U32_BYTES, U64_BYTES, ordinal_at, u64_at};
 /// The number of entries that are looked up together.
 const SURVIVORS: usize = 32;
 
-/// Up to this many entries probably match as a whole, so other data about them is prefetched, too.
-/// Wide searches have many entries, most of which do not match.
+/// Up to this many entries probably match as a whole, so the consumer's data for them is
+/// prefetched, too. Wide searches have more entries, most of which do not match.
 const FEW: usize = 8;
 
 /// The tables to search.
@@ -39,14 +39,15 @@ pub(super) struct Survivor<P> {
     pub(super) number: usize,
     /// The location of the entry.
     pub(super) place: P,
-    /// Its number in the table, later its ordinal.
+    /// The number of the entry in the table; later its ordinal.
     pub(super) entry: u32,
 }
 
 /// Entries whose whole fingerprints are compared next.
 pub(super) struct Survivors<'f, P> {
     entries: ArrayVec<Survivor<P>, SURVIVORS>,
-    // Not generic: it is called for few candidates, and so the search is compiled once for all callers.
+    // The consumer is not generic, so that the search is compiled once for all callers. The
+    // consumer is called for few candidates.
     finds: &'f mut dyn Finds,
 }
 
@@ -61,8 +62,8 @@ impl<'f, P: Copy> Survivors<'f, P> {
         ground: &G,
         survivor: Survivor<P>,
     ) -> Result<(), Error<G>> {
-        // The prefetch comes before `settle`, so that this
-        // line arrives while the earlier entries are compared.
+        // The prefetch comes before `settle`, so that the line with the ordinal arrives while the
+        // earlier entries are compared.
         ground.ordinals(survivor.place).expect(u64::from(survivor.entry) * U32_BYTES);
         if self.entries.is_full() {
             self.settle(ground)?;
@@ -76,14 +77,15 @@ impl<'f, P: Copy> Survivors<'f, P> {
         self.finds.find(number, candidate);
     }
 
-    /// Compares them, and passes on the near ones.
+    /// Compares the whole fingerprints of the entries, and passes on the near fingerprints.
     pub(super) fn settle<G: LookupContext<Place = P>>(
         &mut self,
         ground: &G,
     ) -> Result<(), Error<G>> {
         let column = ground.fingerprints();
-        // Two passes: the first turns entries into ordinals and prefetches the fingerprints, the
-        // second compares them. So the reads of all entries overlap.
+        // There are two passes: the first turns entries into ordinals and prefetches the
+        // fingerprints, and the second compares the fingerprints. So the reads of all entries
+        // overlap.
         let few = self.entries.len() <= FEW;
         for Survivor { place, entry, .. } in &mut self.entries {
             let ordinal = ordinal_at(ground.ordinals(*place), *entry, ground.len())?;
@@ -91,7 +93,7 @@ impl<'f, P: Copy> Survivors<'f, P> {
             if few {
                 self.finds.expect(ordinal);
             }
-            // The slot is reused, so that a survivor stays small: from here on it holds the ordinal.
+            // The field is reused for the ordinal, so that a survivor stays small.
             *entry = ordinal;
         }
         for Survivor { query, number, place, entry: ordinal } in self.entries.drain(..) {

@@ -1,16 +1,15 @@
 //! The work limit of queries in flight, for dense buckets.
 
-/// The most queries in flight.
+/// The maximum number of queries in flight.
 const QUERIES: usize = 64;
 
 /// The number of entries whose stored bits are compared in the time of one look-up.
 const COMPARED: usize = 256;
 
-/// The work spent by each query, and the queries over the limit. The results of these are
-/// incomplete.
+/// The work spent by each query, and the queries over the limit, whose results are incomplete.
 ///
 /// The work counts entries whose stored bits are near, which should be few. Whether a query exceeds
-/// the limit does not depend on the order of its probes, nor on other queries.
+/// the limit does not depend on the order of its probes, or on other queries.
 pub(in crate::search) struct WorkLimit {
     each: usize,
     spent: Vec<(usize, usize)>,
@@ -18,13 +17,13 @@ pub(in crate::search) struct WorkLimit {
 }
 
 impl WorkLimit {
-    /// Limits each query to the time of `each` look-ups.
+    /// Creates a limit: each query may take the time of `each` look-ups.
     #[inline]
     pub(in crate::search) fn of(each: usize) -> Self {
         Self { each, spent: Vec::new(), crowded: Vec::new() }
     }
 
-    /// Sets no limit.
+    /// Creates a work limit that no query exceeds.
     #[inline]
     pub(in crate::search) fn endless() -> Self {
         Self::of(usize::MAX)
@@ -36,19 +35,20 @@ impl WorkLimit {
     }
 
     /// Adds work of a query: compared entries, and entries whose stored bits are near. Returns
-    /// whether the near ones may be looked up.
+    /// whether the near entries may be looked up.
     #[inline]
     pub(super) fn spend(&mut self, number: usize, compared: usize, near: usize) -> bool {
-        // In most calls nothing is near and little is compared: they return without touching the list.
+        // In most calls no entry is near and few are compared. Such calls return without touching
+        // the list.
         let spent = near + compared / COMPARED;
         self.is_endless() || spent == 0 || self.note(number, spent)
     }
 
     #[expect(clippy::indexing_slicing, reason = "where it was found, or pushed")]
     fn note(&mut self, number: usize, spent: usize) -> bool {
-        // Queries in flight are the latest ones, so the search from the end
-        // finds them within a few steps. At most 48 are in flight (three
-        // rounds of 16 probes), so dropping the oldest 64 loses none.
+        // Queries in flight are the latest in the list, so the search from the end finds them
+        // within a few steps. At most 48 queries are in flight (three rounds of 16 probes), so
+        // dropping all but the latest 64 loses none of them.
         let at = self.spent.iter().rposition(|(other, _)| *other == number).unwrap_or_else(|| {
             if self.spent.len() == 2 * QUERIES {
                 self.spent.drain(..QUERIES);
@@ -59,7 +59,8 @@ impl WorkLimit {
         let (_, total) = &mut self.spent[at];
         let before = *total;
         *total = before.saturating_add(spent);
-        // Only the crossing is recorded, so each query appears once in `crowded`.
+        // A query is recorded only when it crosses the limit, so each query appears once in
+        // `crowded`.
         if before <= self.each && *total > self.each {
             self.crowded.push(number);
         }
@@ -75,7 +76,7 @@ impl WorkLimit {
     /// Whether a query in flight exceeded the limit, so that the rest of it can be skipped.
     #[inline]
     pub(super) fn is_over(&self, number: usize) -> bool {
-        // The first test is one comparison, and is false for nearly all batches.
+        // The first test is a single comparison, and is false for nearly all batches.
         self.is_over_for_some()
             && self.spent.iter().rev().any(|(other, spent)| *other == number && *spent > self.each)
     }

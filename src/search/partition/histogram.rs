@@ -2,10 +2,10 @@
 
 use crate::search::join::{Join, KeyBits};
 
-/// The largest distance for which a join uses parts. Beyond it, parts are so narrow that comparing
-/// all pairs is less work: with 16 parts of 4 bits it is equal.
+/// The largest distance for which a join uses parts. At larger distances, parts are so narrow that
+/// comparing all pairs is less work. With 16 parts of 4 bits, both ways cost the same.
 const PARTED_K_MAX: u32 = 14;
-/// The most bits that select the buckets of a part.
+/// The maximum number of bits that select the buckets of a part.
 const BUCKET_BITS_MAX: u32 = 20;
 /// The bytes before the counts: `k`, and the bits that select buckets.
 const HEAD_BYTES: usize = 8;
@@ -13,8 +13,8 @@ const HEAD_BYTES: usize = 8;
 /// Counts fingerprints in buckets: for each of the `k + 1` parts of a join, by a hash of the part's
 /// value.
 ///
-/// It determines how the join is distributed ([`JoinPlan`](super::JoinPlan)). It takes 8 bytes for
-/// each bucket and part, whatever the number of fingerprints.
+/// The histogram determines the distribution of the join ([`JoinPlan`](super::JoinPlan)). A
+/// histogram takes 8 bytes for each bucket and part, regardless of the number of fingerprints.
 ///
 /// ```
 /// use simkeep::join::Histogram;
@@ -39,8 +39,8 @@ pub struct Histogram {
 
 impl Histogram {
     /// Creates counts for a join within `k` bits (at most 64), with `buckets` buckets per part,
-    /// rounded up to a power of two, at most 2^20. Distances above 14 have a single bucket, since
-    /// such a join compares all pairs.
+    /// rounded up to a power of two, at most 2^20. Distances above 14 have a single bucket, since a
+    /// join within such a distance compares all pairs.
     #[must_use]
     pub fn within(k: u32, buckets: u32) -> Histogram {
         let bits = buckets.clamp(1, 1 << BUCKET_BITS_MAX).next_power_of_two().ilog2();
@@ -48,8 +48,8 @@ impl Histogram {
     }
 
     fn of(k: u32, bits: u32) -> Histogram {
-        // One empty part for wider distances, with one bucket: the other code needs no special
-        // case.
+        // For wider distances there is one empty part with one bucket, so that the other code needs
+        // no special case.
         let is_parted = k <= PARTED_K_MAX;
         let parts = if is_parted { Join::within(k).parts() } else { vec![KeyBits::default()] };
         let bits = if is_parted { bits } else { 0 };
@@ -68,11 +68,12 @@ impl Histogram {
         total(self.counts.iter().take(1 << self.bits))
     }
 
-    /// Counts fingerprints. Costs some 1.5 ns for each one and each part.
+    /// Counts fingerprints. Costs some 1.5 ns for each fingerprint and part.
     #[expect(clippy::indexing_slicing, reason = "a bucket is one of those of a part")]
     pub fn add(&mut self, fingerprints: &[u64]) {
         let Histogram { bits, parts, counts, .. } = self;
-        // Part by part, so that the counts of only one part compete for the cache.
+        // Parts are counted one after another, so that the counts of only one part compete for the
+        // cache.
         for (part, counts) in parts.iter().zip(counts.chunks_exact_mut(1 << *bits)) {
             for fingerprint in fingerprints {
                 let count = &mut counts[bucket(*part, *bits, *fingerprint)];
@@ -82,8 +83,8 @@ impl Histogram {
         }
     }
 
-    /// Adds the counts of another histogram. Returns `false` without a change if that has another
-    /// distance or number of buckets.
+    /// Adds the counts of another histogram. Returns `false` without a change if `other` has a
+    /// different distance or number of buckets.
     #[must_use]
     pub fn merge(&mut self, other: &Histogram) -> bool {
         let alike = (self.k, self.bits) == (other.k, other.bits);
@@ -114,8 +115,8 @@ impl Histogram {
             return None;
         }
         let (counts, rest) = rest.as_chunks();
-        // Checked before `of` allocates: the input has the counts of one
-        // part at least, and `of` makes at most 15 parts of this size.
+        // The length is checked before `of` allocates: the input has the counts of at least one
+        // part, and `of` creates at most 15 parts of this size.
         if counts.len() >> bits == 0 || !rest.is_empty() {
             return None;
         }
@@ -151,6 +152,6 @@ pub(super) fn total<'c>(counts: impl IntoIterator<Item = &'c u64>) -> u64 {
 #[inline]
 pub(super) fn bucket(part: KeyBits, bits: u32, fingerprint: u64) -> usize {
     let hash = part.value(fingerprint).wrapping_mul(0x9e37_79b1);
-    // Two shifts: with 0 bits a single one would be by 32, which overflows.
+    // Two shifts are needed: with 0 bits, a single shift by 32 would overflow.
     ((hash >> 1) >> (u32::BITS - 1 - bits)) as usize
 }

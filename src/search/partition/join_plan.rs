@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use super::histogram::{Histogram, bucket, total};
 use crate::search::join::{Join, KeyBits, Monitor, Pair};
 
-/// Beyond this many tasks, ranges are not split into pieces.
+/// The number of tasks beyond which ranges are not split into pieces.
 const TASKS_MAX: usize = 1 << 20;
-/// The most ranges.
+/// The maximum number of ranges.
 const RANGES_MAX: u64 = 1 << 16;
-/// The most pieces of a range.
+/// The maximum number of pieces of a range.
 const PIECES_MAX: u64 = 1 << 8;
 
 /// The plan of a distributed join: independent tasks.
 ///
-/// It is computed from a [`Histogram`] of all fingerprints and two numbers, or, if each task can
-/// have all fingerprints, from two numbers alone. The result is the same everywhere.
+/// The plan is computed from a [`Histogram`] of all fingerprints and two numbers, or, if each task
+/// can have all fingerprints, from two numbers alone. Every machine computes the same plan.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -59,14 +59,14 @@ pub struct JoinPlan {
     all: Vec<JoinTask>,
 }
 
-/// A task of a join: the pairs of one range of values of a part, or of two pieces of it; or of all
-/// values of some parts.
+/// A task of a join. A task finds the pairs of one range of values of a part, the pairs of two
+/// pieces of such a range, or the pairs of all values of some parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinTask {
     k: u32,
-    /// The first pass of the join, and the one after its last; `None` if all passes run.
+    /// The first pass of the task, and the pass after its last; `None` if all passes run.
     passes: Option<(u32, u32)>,
-    /// Whether it joins two pieces with each other, and neither with itself.
+    /// Whether the task joins two pieces with each other, and neither piece with itself.
     is_across: bool,
     fingerprints: u64,
 }
@@ -91,10 +91,11 @@ struct OfRange {
 impl JoinPlan {
     /// Distributes a join over about `ranges` ranges of values, for all parts together. No range
     /// has more than `most` fingerprints, unless a single bucket has more. Such a bucket is split
-    /// into up to 256 pieces, so that a task, which joins two of them, has about that many at most.
+    /// into up to 256 pieces, so that a task, which joins two pieces, has at most about `most`
+    /// fingerprints.
     ///
-    /// Each fingerprint goes to one task of each part; if its range is split into pieces, to one
-    /// task for each piece.
+    /// Each fingerprint goes to one task of each part. If the range of a part's value is split into
+    /// pieces, the fingerprint goes to one task for each piece.
     #[must_use]
     pub fn new(histogram: &Histogram, ranges: u32, most: u64) -> JoinPlan {
         let (k, bits) = (histogram.k(), histogram.bits());
@@ -104,24 +105,24 @@ impl JoinPlan {
         let most = most.max(2);
         let (mut parts, mut all) = (Vec::new(), Vec::new());
         for (pass, (part, counts)) in (0..).zip(histogram.parts()) {
-            // Beyond `PARTED_K_MAX` the only part has no bits:
-            // such a task joins everything, without passes.
+            // Beyond `PARTED_K_MAX` the only part has no bits: its task joins all fingerprints,
+            // without passes.
             let passes = (part.bits() > 0).then_some((pass, pass + 1));
-            // Greedy over neighbouring buckets. The result depends on
-            // the counts alone, so every machine gets the same tasks.
+            // Neighbouring buckets are grouped greedily. The result depends on the counts alone, so
+            // every machine gets the same tasks.
             let aim = total(counts).div_ceil(of_part).clamp(1, most);
             let (mut ranges, mut sizes) = (Vec::with_capacity(counts.len()), Vec::new());
             let mut size = 0_u64;
             for (at, count) in counts.iter().enumerate() {
-                // A range ends before the bucket that would take
-                // it farther above its aim than it is below.
+                // A range ends before a bucket that would move its size farther above the aim than
+                // the size is now below.
                 let grown = size.saturating_add(*count);
                 let ends = grown > most || grown.saturating_sub(aim) > aim.saturating_sub(size);
                 if at > 0 && size > 0 && ends {
                     sizes.push(std::mem::take(&mut size));
                 }
-                // The bucket belongs to the range that is being
-                // filled, whose number is that of the finished ones.
+                // The bucket belongs to the range that is being filled, whose number is the number
+                // of finished ranges.
                 ranges.push(number(sizes.len()));
                 size = size.saturating_add(*count);
             }
@@ -141,8 +142,8 @@ impl JoinPlan {
     pub fn uncounted(k: u32, tasks: u32) -> JoinPlan {
         let histogram = Histogram::within(k, 1);
         let (k, count) = (histogram.k(), histogram.parts().count());
-        // Consecutive parts for each task: a pass knows which
-        // parts come before it, so pairs are reported once.
+        // Consecutive parts for each task: a pass skips pairs that agree in an earlier part, so
+        // pairs are reported once.
         let each = count.div_ceil(tasks.max(1) as usize);
         let (mut parts, mut all) = (Vec::new(), Vec::new());
         for (first, (part, _)) in histogram.parts().enumerate().step_by(each) {
@@ -157,21 +158,21 @@ impl JoinPlan {
         JoinPlan { bits: histogram.bits(), parts, all }
     }
 
-    /// Returns the tasks; their numbers are the indexes here.
+    /// Returns the tasks. The number of a task is its index in this slice.
     #[must_use]
     pub fn tasks(&self) -> &[JoinTask] {
         &self.all
     }
 
-    /// Returns the total number of distributed fingerprints, counted once for each task: of those
-    /// in the histogram.
+    /// Returns the total number of distributed fingerprints. A fingerprint of the histogram counts
+    /// once for each of its tasks.
     #[must_use]
     pub fn fingerprints_sent(&self) -> u64 {
         total(self.all.iter().map(|task| &task.fingerprints))
     }
 
-    /// Calls `take` with the number of each task of this fingerprint, and whether it belongs to the
-    /// second piece.
+    /// Calls `take` with the number of each task of this fingerprint, and whether the fingerprint
+    /// belongs to the second piece.
     #[expect(clippy::indexing_slicing, reason = "each bucket has a range, and each range tasks")]
     #[inline]
     pub(super) fn each(&self, fingerprint: u64, mut take: impl FnMut(u32, bool)) {
@@ -183,7 +184,8 @@ impl JoinPlan {
                 continue;
             }
             // Two fingerprints of pieces a and b meet in the task (a, b). So a fingerprint goes to
-            // all pairs with its own piece, once as the only, first or second piece.
+            // the task of each pair that includes its own piece. The fingerprint's piece is the
+            // only, the first or the second piece of the task.
             let own = piece(fingerprint, pieces);
             for other in 0..pieces {
                 take(first + pair(own.min(other), own.max(other)), other < own);
@@ -199,27 +201,29 @@ impl JoinTask {
         self.fingerprints
     }
 
-    /// Whether it joins two pieces of a range with each other; otherwise there is no second piece.
+    /// Whether this task joins two pieces of a range with each other. Other tasks have no second
+    /// piece.
     #[must_use]
     pub fn is_across(&self) -> bool {
         self.is_across
     }
 
-    /// Finds the pairs of this task among its fingerprints: those of its first piece and of its
-    /// second one, in any order. Equal fingerprints, which come from several places, count once.
-    /// The memory and threads of `join` apply, and its other options are ignored.
+    /// Finds the pairs of this task among its fingerprints: the fingerprints of its first piece and
+    /// of its second piece, in any order. Equal fingerprints, which come from several places, count
+    /// as one. Uses the memory and the threads of `join`, and ignores its other options.
     ///
-    /// Passes the pairs to `sink` as [`Join::run`] does, the smaller fingerprint of each first. The
-    /// ordinals have no meaning.
+    /// Passes the pairs to `sink` like [`Join::run`]. The smaller fingerprint of each pair comes
+    /// first. The ordinals have no meaning.
     ///
     /// Costs some 25 ns to sort a fingerprint, and one pass of a join. If each task has all
-    /// fingerprints it costs several passes; `monitor` sees the begin and end of each.
+    /// fingerprints, a task costs several passes; `monitor` is notified of the beginning and the
+    /// end of each pass.
     ///
-    /// Returns `Break` if the sink broke or the join was cancelled.
+    /// Returns `Break` if the sink returned `Break` or the join was cancelled.
     ///
     /// # Panics
     ///
-    /// For 2^32 fingerprints or more, and for a second piece of a task that has none.
+    /// Panics for 2^32 fingerprints or more, and for a second piece if the task has only one piece.
     pub fn run(
         &self,
         received: [Vec<u64>; 2],
@@ -230,8 +234,8 @@ impl JoinTask {
         let [mut first, mut second] = received;
         assert!(self.is_across || second.is_empty(), "this task has no second piece");
         for piece in [&mut first, &mut second] {
-            // Sorted and without duplicates, the task's answer does not depend on the order of
-            // arrival, nor on how many places have a fingerprint.
+            // Fingerprints are sorted and deduplicated, so that the task's result does not depend
+            // on the order of arrival, or on the number of places that have a fingerprint.
             piece.sort_unstable();
             piece.dedup();
         }
@@ -277,11 +281,11 @@ fn tasks(
         all.push(JoinTask { k, passes, is_across: false, fingerprints: size });
         return OfRange { first, pieces: 1 };
     }
-    // A task joins two pieces, so each has half of `most`.
+    // A task joins two pieces, so each piece has half of `most` fingerprints.
     let pieces = size.div_ceil(most / 2).min(PIECES_MAX);
     let of_piece = size / pieces;
     let pieces = pieces as u32;
-    // In the order of `pair`, so that a task's number follows from its two pieces.
+    // The tasks are in the order of `pair`, so that the two pieces determine a task's number.
     for later in 0..pieces {
         for earlier in 0..=later {
             let is_across = earlier < later;
@@ -292,22 +296,23 @@ fn tasks(
     OfRange { first, pieces }
 }
 
-/// Returns the number of the task of two pieces, with `earlier <= later`, among those of a range.
+/// Returns the number of the task of two pieces, with `earlier <= later`, among the tasks of a
+/// range.
 fn pair(earlier: u32, later: u32) -> u32 {
     later * (later + 1) / 2 + earlier
 }
 
-/// Returns the piece of a fingerprint: from all of its bits, mixed as in the last step of
+/// Returns the piece of a fingerprint. All bits of the fingerprint are mixed as in the last step of
 /// MurmurHash3 (A. Appleby).
 fn piece(fingerprint: u64, pieces: u32) -> u32 {
-    // All bits are mixed: a range that is cut has mostly one value of the part, so the other bits
+    // All bits are mixed, because in a split range the part mostly has one value, so the other bits
     // must decide. Equal fingerprints of several places still get the same piece.
     let mut hash = fingerprint ^ (fingerprint >> 33);
     hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash ^= hash >> 33;
     hash = hash.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     hash ^= hash >> 33;
-    // A multiplication instead of a remainder. The result is below `pieces`, which is 256 at most.
+    // A multiplication replaces the remainder. The result is below `pieces`, which is 256 at most.
     (((hash >> 32) * u64::from(pieces)) >> 32) as u32
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::join_plan::JoinPlan;
 
-/// The least number of fingerprints passed on at once, except for the last ones.
+/// The minimum number of fingerprints passed on at once, except for the last chunks.
 const CHUNK_MIN: usize = 1 << 10;
 
 /// Distributes fingerprints to the tasks of a join: collects them by task, and passes on full
@@ -34,7 +34,7 @@ const CHUNK_MIN: usize = 1 << 10;
 pub struct Partitioner<'s> {
     plan: &'s JoinPlan,
     most: usize,
-    /// For the first piece of each task, and for the second one.
+    /// The buffered fingerprints of the first and of the second piece of each task.
     chunks: Vec<[Vec<u64>; 2]>,
 }
 
@@ -43,7 +43,7 @@ pub struct Partitioner<'s> {
 pub struct Chunk {
     /// The task, as an index into [`JoinPlan::tasks`].
     pub task: u32,
-    /// Whether they belong to its second piece.
+    /// Whether the fingerprints belong to the second piece of the task.
     pub is_second: bool,
     /// The fingerprints, in no particular order.
     pub fingerprints: Vec<u64>,
@@ -51,7 +51,8 @@ pub struct Chunk {
 
 impl<'s> Partitioner<'s> {
     /// Creates a partitioner for the tasks of a plan. A chunk is passed on when it has `most`
-    /// fingerprints (at least 1,024). Holds up to that many, 8 bytes each, for every task.
+    /// fingerprints (at least 1,024). Buffers up to `most` fingerprints, 8 bytes each, for every
+    /// piece of every task.
     #[must_use]
     pub fn new(plan: &'s JoinPlan, most: usize) -> Partitioner<'s> {
         let chunks = vec![<[Vec<u64>; 2]>::default(); plan.tasks().len()];
@@ -61,7 +62,7 @@ impl<'s> Partitioner<'s> {
     /// Distributes fingerprints, and passes full chunks to `take`. Costs some nanoseconds for each
     /// fingerprint and part.
     ///
-    /// Returns `Break` if `take` did; buffered chunks are lost then.
+    /// Returns `Break` if `take` returned `Break`; buffered chunks are then lost.
     #[expect(clippy::indexing_slicing, reason = "there are chunks for each task")]
     pub fn add(
         &mut self,
@@ -72,12 +73,12 @@ impl<'s> Partitioner<'s> {
         let mut flow = ControlFlow::Continue(());
         for fingerprint in fingerprints {
             plan.each(*fingerprint, |task, is_second| {
-                // One buffer for each task and piece. They fill at different times, so the tasks
-                // get many small batches instead of one at the end.
+                // There is one buffer for each task and piece. Buffers fill at different times, so
+                // the tasks get many small batches instead of one batch at the end.
                 let chunk = &mut chunks[task as usize][usize::from(is_second)];
                 chunk.push(*fingerprint);
-                // A fingerprint goes to several tasks. After a break the
-                // others still store it, but `take` is not called again.
+                // A fingerprint goes to several tasks. After a break, the buffers of its other
+                // tasks still store the fingerprint, but `take` is not called again.
                 if chunk.len() >= *most && flow.is_continue() {
                     let fingerprints = std::mem::take(chunk);
                     flow = take(Chunk { task, is_second, fingerprints });
@@ -92,7 +93,7 @@ impl<'s> Partitioner<'s> {
 
     /// Passes on all buffered chunks.
     ///
-    /// Returns `Break` if `take` did.
+    /// Returns `Break` if `take` returned `Break`.
     pub fn end(self, take: &mut impl FnMut(Chunk) -> ControlFlow<()>) -> ControlFlow<()> {
         for (task, sides) in (0..).zip(self.chunks) {
             for (is_second, fingerprints) in [false, true].into_iter().zip(sides) {

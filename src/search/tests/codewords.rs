@@ -69,7 +69,7 @@ fn pattern_counts_match_words_of_their_weight() {
 
 #[test]
 fn cell_with_thousands_of_entries_stays_exact() {
-    // All share their upper half.
+    // All fingerprints have the same upper half.
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 5000, 9).iter().map(|f| f >> 32 | 0xabcd_0123 << 32).collect();
     let fingerprints = canonical(fingerprints);

@@ -1,4 +1,4 @@
-//! Tests with dense regions: results are correct, and as complete as stated.
+//! Tests with dense regions: results are correct, and as complete as their extent states.
 
 use std::time::Instant;
 
@@ -29,13 +29,13 @@ pub(super) fn check_nearest(
     assert_eq!(within(&found), within(&truth), "{what}: everything that is certain");
     let hits = if extent.crowded { bounds.hits_of_crowd } else { bounds.hits };
     if extent.full {
-        // They take the memory of some, however many are near.
+        // The result takes bounded memory, regardless of the number of near fingerprints.
         assert!(found.len() >= hits.min(truth.len()) && found.len() < 2 * hits, "{what}");
     } else {
         assert!(extent.crowded, "{what}");
     }
     if !extent.crowded {
-        // The nearest, and of the last distance as many as are wanted.
+        // The result has the nearest fingerprints, and at the last distance as many as are wanted.
         let mut distances: Vec<u8> = truth.iter().map(|c| c.distance).collect();
         distances.sort_unstable();
         let mut nearest: Vec<u8> = found.iter().map(|c| c.distance).collect();
@@ -44,7 +44,8 @@ pub(super) fn check_nearest(
     }
 }
 
-/// Searches as a store does: through the tables, and if these give up, for the nearest.
+/// Searches as a store does: through the tables, and if the tables give up, for the nearest
+/// fingerprints.
 fn find(
     tables: &Tables<Bytes>,
     queries: &[u64],
@@ -92,7 +93,8 @@ fn dense_bucket_is_searched_within_bounds_singly_and_batched() {
                     assert_eq!(extent.certain, Some(1));
                 }
             }
-            // Strangers are not, and wide searches may be scans anyway.
+            // Unrelated fingerprints are not in a dense region, and wide searches may be scans
+            // anyway.
             let wanted = match k {
                 0 | 1 => 0..1,
                 3 | 4 => 1..31,

@@ -68,12 +68,13 @@ fn invalid_rotations_are_reported() {
     let buckets = || first.buckets.0.chunks(64);
     let full = buckets().position(|bucket| bucket[63] >> 7 == 1).unwrap() * 64;
     let other = buckets().position(|bucket| bucket[63] >> 7 == 0).unwrap() * 64;
-    // The first number, the flag that it continues, the place of the continuation, and its length.
+    // Damages the number of the first entry, the flag that the bucket continues, the place of the
+    // continuation, and its length.
     assert_eq!(check(&|columns| columns[0][other + 60] ^= 1), bucket);
     assert_eq!(check(&|columns| columns[0][full + 52] ^= 1), bucket);
     assert_ne!(check(&|columns| columns[0][full + 63] ^= 0x80), "");
     assert_ne!(check(&|columns| columns[0][full + 56] -= 1), "");
-    // An entry, one of the rest, two ordinals, an entry too many.
+    // Damages an entry, an entry of the rest, and two ordinals, and adds an entry.
     assert_eq!(check(&|columns| columns[0][full] ^= 1), place);
     assert_eq!(check(&|columns| columns[1][0] ^= 1), place);
     let entry = u32::from_le_bytes(first.buckets.0[full + 60..][..4].try_into().unwrap());
@@ -93,17 +94,18 @@ fn invalid_cells_are_reported() {
     let full = lines().position(|line| line[63] >> 7 == 1).unwrap() * 64;
     let other = lines().position(|line| line[63] >> 7 == 0).unwrap() * 64;
     for line in [full, other] {
-        // Both parts of an entry, the number of the first, and whether there are more.
+        // Damages both parts of an entry, the number of the first entry, and the flag that the cell
+        // continues.
         assert_eq!(check(&|columns| columns[0][line] ^= 1), place);
         assert_eq!(check(&|columns| columns[0][line + 40] ^= 1), place);
         assert_eq!(check(&|columns| columns[0][line + 60] ^= 1), place);
         assert_eq!(check(&|columns| columns[0][line + 63] ^= 0x80), place);
-        // Two ordinals in the order of another.
+        // Sets two ordinals to the order of another cell.
         let entry = u32::from_le_bytes(first.cells.0[line + 60..][..4].try_into().unwrap());
         let at = (entry & 0x7fff_ffff) as usize * 4;
         assert_eq!(check(&|columns| columns[2][at..at + 8].rotate_left(4)), place);
     }
-    // The place where it continues, the entries there, and a line too many.
+    // Damages the number of the next line and the entries of that line, and adds a line.
     assert_eq!(check(&|columns| columns[0][full + 36] ^= 1), place);
     assert_eq!(check(&|columns| columns[1][0] ^= 1), place);
     let too_many = "it has lines that no cell refers to";
@@ -209,7 +211,7 @@ proptest! {
     }
 }
 
-/// Reports no lines that do not exist.
+/// A column that does not report missing lines.
 struct Loose(Bytes);
 
 impl Column for Loose {

@@ -80,7 +80,7 @@ pub(super) fn joined<S: Source + ?Sized>(join: Join, source: &S) -> Result<Vec<P
     Ok(found)
 }
 
-/// Checks all pairs, and those across a border.
+/// Checks all pairs, and the pairs across a border.
 pub(super) fn check(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     check_alone(fingerprints, join, truth);
     let n = fingerprints.len() as u32;
@@ -90,7 +90,7 @@ pub(super) fn check(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     check_alone(fingerprints, join.across(border), &across);
 }
 
-/// Reports which pairs differ, rather than all of them.
+/// Checks the pairs of a join. The message has only the pairs that differ.
 pub(super) fn check_alone(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     let found = joined(join, fingerprints).unwrap();
     if found != truth {
@@ -179,7 +179,7 @@ fn dense_cluster_is_joined_exactly_in_any_memory() {
     let many = up_to(9_000).max(3_000);
     for low_bits in [14, 20, 64] {
         let mut fingerprints = crowd(low_bits, many, 57);
-        // Another one in the midst of it, copies, and strangers.
+        // Adds a second dense set, copies, and unrelated fingerprints.
         fingerprints.extend(crowd(13, 3_000, 58).iter().map(|f| f.rotate_left(31)));
         fingerprints.extend_from_within(..500);
         fingerprints.extend(self::fingerprints(Kind::Even, 500, 59));
@@ -211,11 +211,11 @@ fn dense_cluster_takes_little_more_time_than_random_fingerprints() {
     let (strangers, _) = time(&fingerprints(Kind::Even, 200_000, 60));
     let crowd = crowd(20, 200_000, 60);
     let (took, pairs) = time(&crowd);
-    // Each has twenty neighbours, and this counts those that exist.
+    // Each fingerprint has twenty possible neighbours; the sum counts the neighbours that exist.
     let known: std::collections::HashSet<u64> = crowd.iter().copied().collect();
     let neighbours = |f: &u64| (0..20).filter(|bit| known.contains(&(f ^ 1 << bit))).count();
     assert_eq!(pairs, crowd.iter().map(neighbours).sum::<usize>() / 2);
-    // It was 500 times as much when all were compared with all.
+    // The join took 500 times as long when it compared all fingerprints with each other.
     assert!(took < 30 * strangers, "{took:?} compared with {strangers:?}");
 }
 
@@ -273,7 +273,8 @@ fn error_of_the_source_ends_the_join() {
             let error = joined(join, &source(fails_at)).unwrap_err();
             assert!(matches!(error, Fault::Damaged(_, "fails")));
         }
-        // Before a pass by itself is planned, while it is, and when it is read.
+        // The source fails before a separate pass is planned, while it is planned, and while it is
+        // read.
         for fails_at in [0, 6, 12] {
             let error = joined(join.pass(2), &source(fails_at)).unwrap_err();
             assert!(matches!(error, Fault::Damaged(_, "fails")));

@@ -5,7 +5,7 @@ use zerocopy::little_endian::{U16, U64};
 use super::*;
 use crate::search::kernel::{BlockRun, Kernel, Lines, NearBlock, NearEntry, Onward, Sought};
 
-/// Checks runs of several lengths, each with another query and distance.
+/// Checks runs of several lengths, each with a different query and distance.
 fn check_runs(words: &[u64], query: u16, k: u32) {
     let blocks: Vec<U16> = words.iter().map(|word| U16::new((word >> 20) as u16)).collect();
     let runs: Vec<BlockRun> = (0..4)
@@ -69,7 +69,7 @@ fn check_lines(words: &[u64], query: u32, most: u32) {
         .flat_map(|word| [U16::new((word >> 20) as u16), U16::new(*word as u16)])
         .collect();
     let (all, _) = places.as_chunks::<32>();
-    // More of them than are compared at a time, in any order.
+    // The lines are in any order, and more than are compared at a time.
     let sought = (0..all.len() as u32 * 2)
         .map(|i| Sought { line: i * 3 % all.len() as u32, message: i * 7 });
     let sought: Vec<Sought> = sought.collect();

@@ -31,7 +31,7 @@ fn wide_queries_span_more_cells_than_one_gather() {
     for kind in KINDS {
         let fingerprints = canonical(fingerprints(kind, 4000, 71));
         let queries = queries(&fingerprints, 17, 72);
-        // From one chain of further lines to few of them.
+        // From a single chain of further lines to few further lines.
         for shape in [cells(1), cells(40), cells(900)] {
             let tables = tables(&fingerprints, shape);
             for k in 0..=if shape == cells(1) { 4 } else { 9 } {
@@ -47,7 +47,7 @@ fn wide_queries_span_more_cells_than_one_gather() {
 
 #[test]
 fn wide_queries_span_more_probes_than_one_round() {
-    // Two thirds of them in one bucket.
+    // Two thirds of the fingerprints are in one bucket.
     let hot = fingerprints(Kind::Even, 15_000, 9).into_iter().enumerate();
     let hot = hot.map(|(i, f)| if i % 3 > 0 { f >> 16 | 0xabcd << 48 } else { f }).collect();
     for all in [canonical(hot), canonical(fingerprints(Kind::Biased, 10_000, 3))] {

@@ -142,8 +142,8 @@ fn queries(fingerprints: &[u64], count: usize, seed: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Returns a dense set of fingerprints: equal except for `low_bits` low bits, or, with 64, within 4
-/// of one.
+/// Returns a dense set of fingerprints. The fingerprints are equal except for `low_bits` low bits;
+/// with 64, they are within 4 bits of one fingerprint.
 fn crowd(low_bits: u32, n: usize, seed: u64) -> Vec<u64> {
     let mut random = Random(seed);
     let center = 0x0123_4567_89ab_cdef;
@@ -171,7 +171,7 @@ fn census(fingerprints: &[u64]) -> Shards {
     census.shards()
 }
 
-/// The columns of tables as they are built.
+/// The columns of tables that were built.
 #[derive(Debug, Default)]
 struct Written(Mutex<HashMap<TableColumn, Vec<u8>>>);
 

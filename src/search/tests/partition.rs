@@ -1,4 +1,4 @@
-//! Tests that distributed joins find what a double loop finds, however they are split.
+//! Tests that distributed joins find what a double loop finds, for any split.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -8,7 +8,8 @@ use super::*;
 use crate::progress::Progress;
 use crate::search::{Chunk, Histogram, JoinPlan, Partitioner};
 
-/// Finds the pairs of different fingerprints within `k` bits, the smaller one first, in order.
+/// Finds the pairs of different fingerprints within `k` bits, in order, the smaller fingerprint of
+/// each first.
 fn truth(fingerprints: &[u64], k: u32) -> Vec<([u64; 2], u32)> {
     let mut different = fingerprints.to_vec();
     different.sort_unstable();
@@ -21,7 +22,7 @@ fn truth(fingerprints: &[u64], k: u32) -> Vec<([u64; 2], u32)> {
 }
 
 /// Distributes the fingerprints of several places, and runs the tasks: returns the pairs in order,
-/// and the most fingerprints of a task.
+/// and the maximum number of fingerprints of a task.
 fn shared(
     places: &[Vec<u64>],
     k: u32,
@@ -40,7 +41,7 @@ fn shared(
     found_by(&plan, places)
 }
 
-/// Distributes the fingerprints of several places to these tasks, and runs them.
+/// Distributes the fingerprints of several places to the tasks of a plan, and runs the tasks.
 fn found_by(plan: &JoinPlan, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64) {
     let mut received = vec![[Vec::new(), Vec::new()]; plan.tasks().len()];
     for place in places {
@@ -70,7 +71,7 @@ fn found_by(plan: &JoinPlan, places: &[Vec<u64>]) -> (Vec<([u64; 2], u32)>, u64)
     (found, largest)
 }
 
-/// Splits fingerprints among `count` places, some into two.
+/// Splits fingerprints among `count` places, some to two places.
 fn places(fingerprints: &[u64], count: usize) -> Vec<Vec<u64>> {
     let mut places = vec![Vec::new(); count];
     for (at, fingerprint) in fingerprints.iter().enumerate() {
@@ -117,7 +118,8 @@ fn partitioned_join_matches_a_double_loop() {
 
 #[test]
 fn tasks_are_of_similar_size_for_any_bits() {
-    // Evenly spread; with sixteen bits that never change; with few that do.
+    // Fingerprints that are evenly spread; with sixteen bits that never change; with few bits that
+    // change.
     let spread = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let biased = |n: u64| spread(n) & !0xffff_0000_0000 | 0x1234_0000_0000;
     let sets: [Vec<u64>; 3] =
@@ -131,7 +133,7 @@ fn tasks_are_of_similar_size_for_any_bits() {
             let (found, largest) = shared(&places, 3, 4096, ranges, most);
             assert!(found == truth, "set {set}, {ranges} ranges");
             let mean = 4 * all / u64::from(ranges);
-            // Where one value of a part has all of them, they are cut.
+            // If one value of a part has all fingerprints, they are split into pieces.
             assert!(largest <= most + most / 10, "set {set}, {ranges} ranges: {largest} of {all}");
             if set == 0 {
                 assert!(largest <= mean + mean / 2, "{ranges} ranges: {largest}, not {mean}");
@@ -159,7 +161,7 @@ fn invalid_histogram_bytes_are_refused() {
         !histogram.merge(&Histogram::within(3, 128)) && !histogram.merge(&Histogram::within(2, 64))
     );
     assert_eq!(histogram.fingerprints(), 3);
-    // No number of fingerprints makes more tasks than can be named.
+    // No number of fingerprints leads to more tasks than a task number can represent.
     let mut bytes = bytes;
     bytes[8..].fill(0xff);
     let histogram = Histogram::from_bytes(&bytes).unwrap();

@@ -1,9 +1,10 @@
-//! Tests each pass of a join by itself: together they find each pair of a double loop once.
+//! Tests each pass of a join by itself: together the passes find each pair of a double loop once.
 
 use super::join::{all_pairs, all_pairs_of_many, check, check_alone, joined, skewed};
 use super::*;
 
-/// Runs pass by pass, each distributed by ranges of its part's values, one range once more.
+/// Runs a join pass by pass. Each pass is distributed by ranges of its part's values, and one range
+/// runs twice.
 fn check_passes(fingerprints: &[u64], join: Join, truth: &[Pair]) {
     let parts = join.parts();
     let first = |pair: &Pair| {

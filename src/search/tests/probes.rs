@@ -52,7 +52,7 @@ fn buckets_are_well_filled_and_seldom_overflow() {
     assert_eq!(
         [0, 1, 25, 26, 51, 52, 1024].map(of),
         [0, 1, 25, 26, 51, 52, 1024].map(|n: u32| {
-            // As the page on the format has it.
+            // The rule of the format documentation.
             let fits = |bits: &u32| f64::from(n) / f64::from(1 << bits) > 12.8;
             let bits = (0..=16).rev().find(fits).unwrap_or(0);
             let lines = (f64::from(n) / f64::from(1 << bits) / 25.6).ceil().max(1.0);

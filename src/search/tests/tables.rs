@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::lookups::ByPlace;
 use super::*;
 
-/// Compares all ways, and the choice between them, with the oracle.
+/// Compares the results of all ways, and of the chosen way, with the oracle.
 fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     let truth = oracle(fingerprints, query, k);
     let mut found = Vec::new();
@@ -18,7 +18,7 @@ fn check(fingerprints: &[u64], tables: &Tables<Bytes>, query: u64, k: u32) {
     look_up(&truth, tables, query, k);
 }
 
-/// Searches by the way that the tables have, whether it is a good one or not.
+/// Searches by the way that the tables support, even if another way is faster.
 fn look_up(truth: &[Candidate], tables: &Tables<Bytes>, query: u64, k: u32) {
     let way = match tables.shape() {
         Shape::Column => SearchMethod::Scan,
@@ -92,7 +92,7 @@ fn a_hundred_thousand_are_searched_exactly() {
 
 #[test]
 fn hot_bucket_stays_exact() {
-    // All share their first block, so rotation 0 has one bucket of 20,000.
+    // All fingerprints have the same first block, so rotation 0 has one bucket of 20,000 entries.
     let fingerprints: Vec<u64> =
         fingerprints(Kind::Even, 20_000, 9).iter().map(|f| f >> 16 | 0xabcd << 48).collect();
     let fingerprints = canonical(fingerprints);
@@ -106,7 +106,8 @@ fn hot_bucket_stays_exact() {
 
 #[test]
 fn constant_blocks_are_searched_exactly() {
-    // All in one bucket of a rotation, and near there or in the next one by their stored bits.
+    // All fingerprints are in one bucket of a rotation. The stored bits of the fingerprints are
+    // near in this rotation or in the next.
     for mask in [0xffff_ffff, 0x0000_00ff_ffff_ffff, 0xffff_0000_ffff_0000, 0x0000_ffff_0000_ffff] {
         let all: Vec<u64> = fingerprints(Kind::Even, 30_000, 19).iter().map(|f| f & mask).collect();
         let mut all = canonical(all);
@@ -202,7 +203,7 @@ fn column_that_changes_during_the_build_is_an_error() {
         assert_eq!(built, Ok(()));
         for good_reads in 1..reads {
             let (built, _) = build(good_reads);
-            // Cells that are counted anew for each range may be those of the other column altogether.
+            // Cells are counted anew for each range, so all of them may come from the other column.
             let afresh = memory_bytes == 1_600 && built == Ok(());
             assert!(afresh || built == Err(Fault::Damaged(0, "another column")), "{good_reads}");
         }
@@ -230,11 +231,12 @@ fn column_is_read_the_promised_number_of_times() {
     for (memory_bytes, counting, parts) in [(60_000, 1, 1), (24_000, 1, 2), (8_000, 2, 6)] {
         assert_eq!(passes(cells(300), memory_bytes), 2 * (counting + parts));
     }
-    // Counts are kept where a quarter of the memory is enough for those of both tables.
+    // Counts are kept if a quarter of the memory is enough for the counts of both tables.
     assert_eq!(passes(cells(300), 9_600), 2 * (1 + 5));
     assert_eq!(passes(cells(300), 9_599), 2 * (2 + 5));
     assert_eq!(passes_on(2, cells(300), 9_600), 2 * (1 + 10));
-    // In three lots of 100 cells, each with some 1,000 entries, 256 of them at a time.
+    // The cells are processed in three ranges of 100 cells, each with some 1,000 entries, 256
+    // entries at a time.
     assert!((2 * 3 * (2 + 3)..=2 * 3 * (2 + 5)).contains(&passes(cells(300), 1_600)));
 }
 
@@ -242,7 +244,7 @@ fn column_is_read_the_promised_number_of_times() {
 fn skewed_sets_are_built_identically_in_any_memory() {
     let mut random = Random(5);
     for (round, n) in [0, 1, 256, 257, 16_384, 65_537, 70_000].into_iter().enumerate() {
-        // A few hot buckets, and most of them empty.
+        // A few buckets have many entries, and most buckets are empty.
         let some = (0..n as u64).map(|i| match round % 3 {
             0 => i << 3 | 5 << 48,
             1 => random.next() & 0x0003_ffff_ffff_000f,
@@ -305,7 +307,7 @@ proptest! {
 #[test]
 fn groups_and_parts_do_not_change_the_bytes() {
     let even = fingerprints(Kind::Even, 200_000, 14);
-    // Half of them in one bucket of the first rotation, and in few cells.
+    // Half of the fingerprints are in one bucket of the first rotation, and in few cells.
     let hot = even.iter().enumerate().map(|(i, f)| if i % 2 == 0 { f >> 16 } else { *f }).collect();
     for fingerprints in [canonical(even.clone()), canonical(hot)] {
         for shape in [rotations(16), buckets(9, 20), cells(9000)] {

@@ -10,7 +10,7 @@ use super::*;
 use crate::search::kernel::{BlockRun, Kernel};
 
 /// Returns nanoseconds for each of `count` operations of `run`: the best of three runs, since other
-/// load only makes it slower.
+/// load only increases the time.
 fn ns_each(count: usize, mut run: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..3 {

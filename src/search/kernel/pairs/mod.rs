@@ -1,4 +1,4 @@
-//! Compares many words with many, for joins.
+//! Compares many words with many other words, for joins.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -10,13 +10,15 @@ type Ahead = unsafe fn(&[u64], usize, usize, u32, &mut Vec<[u32; 2]>);
 type PairsU32 = unsafe fn(&[u32], &[u32], bool, u32, &mut Vec<[u32; 2]>);
 type PairsU64 = unsafe fn(&[u64], &[u64], bool, u32, &mut Vec<[u32; 2]>);
 
-/// One version of three functions that compare many words with many, for joins.
+/// A version of the three functions that compare many words with many other words, for joins.
 ///
-/// AVX2 has no vector popcount. Up to a distance of 4 its version clears the lowest bit of a
-/// difference k times and tests for zero, which takes two instructions for each k; counting takes
-/// about ten.
+/// AVX2 has no vector popcount. For distances up to 4, the AVX2 version clears the lowest bit of a
+/// difference k times and tests for zero, with two instructions for each bit. Counting takes about
+/// ten instructions.
 ///
-/// Invariant: as for [`Kernel`](super::Kernel); only [`PairKernel::available`] creates one.
+/// Invariant: a `PairKernel` exists only if the processor has the features that its functions were
+/// compiled for, as for [`Kernel`](super::Kernel). Only [`PairKernel::available`] creates a
+/// `PairKernel`.
 #[derive(Clone, Copy)]
 pub(in crate::search) struct PairKernel {
     #[cfg_attr(not(test), expect(dead_code, reason = "distinguishes versions in tests"))]
@@ -100,19 +102,19 @@ impl PairKernel {
         out: &mut Vec<[u32; 2]>,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: a `PairKernel` exists only where the processor has the features its functions
-        // need, and they ask for nothing else.
+        // SAFETY: a `PairKernel` exists only where the processor has the features that the
+        // functions need, and the functions have no other precondition.
         unsafe {
             (self.within)(words, starts, k, out);
         }
     }
 
-    /// Appends to `out` the indices of each of the first `rows` words and each of the `reach` words
-    /// after it that is within distance `k` of it, ascending by the first. There must be fewer than
-    /// 2^32 words.
+    /// Compares each of the first `rows` words with the `reach` words after it, and appends to
+    /// `out` the indices of the pairs within distance `k`, ascending by the first index. There must
+    /// be fewer than 2^32 words.
     ///
-    /// For runs of a word or two this is faster than [`PairKernel::within`], since it does not
-    /// depend on the ends of runs.
+    /// For runs of one or two words this function is faster than [`PairKernel::within`], since it
+    /// does not depend on the ends of runs.
     pub(in crate::search) fn ahead(
         self,
         words: &[u64],
@@ -122,16 +124,16 @@ impl PairKernel {
         out: &mut Vec<[u32; 2]>,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: as above.
+        // SAFETY: as in `within`.
         unsafe {
             (self.ahead)(words, rows, reach, k, out);
         }
     }
 
     /// Appends to `out` the indices of all pairs of words from `left` and `right` within distance
-    /// `k`, in no particular order. If this is a `triangle`, then `right` begins with the words of
-    /// `left`, and each word is compared only with those after it. Both must have fewer than 2^32
-    /// words.
+    /// `k`, in no particular order. With `triangle`, `right` begins with the words of `left`, and
+    /// each word is compared only with later words. `left` and `right` must have fewer than 2^32
+    /// words each.
     pub(in crate::search) fn pairs_u32(
         self,
         left: &[u32],
@@ -141,13 +143,13 @@ impl PairKernel {
         out: &mut Vec<[u32; 2]>,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: as above.
+        // SAFETY: as in `within`.
         unsafe {
             (self.pairs_u32)(left, right, triangle, k, out);
         }
     }
 
-    /// Compares as [`pairs_u32`](Self::pairs_u32) does, for words of 64 bits.
+    /// Compares words of 64 bits by the rules of [`pairs_u32`](Self::pairs_u32).
     pub(in crate::search) fn pairs_u64(
         self,
         left: &[u64],
@@ -157,7 +159,7 @@ impl PairKernel {
         out: &mut Vec<[u32; 2]>,
     ) {
         #[expect(unsafe_code, reason = "the call of a function for certain processors")]
-        // SAFETY: as above.
+        // SAFETY: as in `within`.
         unsafe {
             (self.pairs_u64)(left, right, triangle, k, out);
         }
@@ -184,7 +186,7 @@ fn ahead(words: &[u64], rows: usize, reach: usize, k: u32, out: &mut Vec<[u32; 2
     push_ahead(words, 0, rows, reach, k, out);
 }
 
-/// Compares the rows from `row` to before `rows`.
+/// Compares the rows `row..rows`, each with the `reach` words after it.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "no further than to the last word")]
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 words")]
@@ -227,16 +229,16 @@ impl Word for u64 {
 }
 
 /// The rows and the columns of a tile.
-// 8 columns fill a 512-bit vector of 64-bit words, or a 256-bit one of 32-bit words.
+// 8 columns fill a 512-bit vector of 64-bit words, or a 256-bit vector of 32-bit words.
 const TILE: usize = 8;
 const TILE_WORDS: u32 = 8;
 const _: () = assert!(TILE_WORDS as usize == TILE);
 
-/// Compares each word of `left` with all words of `right` from `from` on; if `right` begins with
-/// `left`, only with later words.
+/// Compares each word of `left` with all words of `right`. If `right` begins with `left`, each word
+/// is compared only with later words.
 ///
-/// It works tile by tile: nearly all tiles contain nothing near. `any_near` returns whether a tile
-/// has two words within distance k; false positives are allowed.
+/// The function processes tiles: nearly all tiles contain no near pair. `any_near` returns whether
+/// a tile has two words within distance k; false positives are allowed.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "in a triangle, right begins with left")]
 fn pairs<W: Word>(
@@ -252,8 +254,8 @@ fn pairs<W: Word>(
     let mut rest = right;
     let mut first = 0;
     for rows in blocks {
-        // `right` begins with `left`: pairs inside the block come from the triangle, and columns up to
-        // and including the block are skipped, so each pair is compared once.
+        // `right` begins with `left`: pairs inside the block come from the triangle, and columns up
+        // to and including the block are skipped, so each pair is compared only once.
         if triangle {
             push_triangle(rows, top, k, out);
             rest = &rest[TILE..];
@@ -262,7 +264,8 @@ fn pairs<W: Word>(
         let (tiles, odd_columns) = rest.as_chunks::<TILE>();
         let mut column = first;
         for tile in tiles {
-            // Rarely true: then all 64 pairs of the tile are compared again to find the indices.
+            // The condition is rarely true. If the condition is true, all 64 pairs of the tile are
+            // compared again to find the indices.
             if any_near(rows, tile) {
                 push_near(rows, tile, top, column, k, out);
             }
@@ -302,7 +305,7 @@ fn push_near<W: Word>(
     }
 }
 
-/// Compares each word with those after it.
+/// Compares each word with the words after it.
 #[inline(always)]
 fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2]>) {
     let mut rest = words;
@@ -318,7 +321,7 @@ fn push_triangle<W: Word>(words: &[W], first: u32, k: u32, out: &mut Vec<[u32; 2
     }
 }
 
-/// The source of the simpler versions: it counts all distances of a tile.
+/// The source of the simpler versions, which count all distances of a tile.
 #[inline(always)]
 fn pairs_counting<W: Word>(
     left: &[W],
@@ -329,7 +332,8 @@ fn pairs_counting<W: Word>(
 ) {
     pairs(left, right, triangle, k, out, |rows, columns| {
         let mut nearest = u32::MAX;
-        // All 64 distances without a branch. The compiler unrolls and vectorizes this for the target.
+        // The loop computes all 64 distances without a branch. The compiler unrolls and vectorizes
+        // it for the target.
         for &other in columns {
             for &word in rows {
                 nearest = nearest.min(word.distance(other));

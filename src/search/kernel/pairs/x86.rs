@@ -46,8 +46,8 @@ pub(super) fn ahead_avx2(
     k: u32,
     out: &mut Vec<[u32; 2]>,
 ) {
-    // A constant k lets the compiler unroll `clears`. From
-    // 5 on that takes no fewer instructions than counting.
+    // A constant k lets the compiler unroll `clears`. From k = 5 on, clearing bits takes at least
+    // as many instructions as counting.
     match k {
         0 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<0>(word)),
         1 => ahead_by_fours(words, rows, reach, k, out, |word| clears::<1>(word)),
@@ -63,7 +63,7 @@ pub(super) fn ahead_avx2(
     }
 }
 
-/// Processes four rows at a time; `near` sets all bits of the near differences.
+/// Processes four rows at a time; `near` maps each near difference to all ones.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn ahead_by_fours(
@@ -76,15 +76,16 @@ fn ahead_by_fours(
 ) {
     let rows = rows.min(words.len());
     let mut row = 0;
-    // The four rows and the `reach` words after the last of them: `load(reach)` ends with this window.
+    // The window has the four rows and the `reach` words after the last row: `load(reach)` reads up
+    // to its end.
     while let Some(window) = words.get(row..).and_then(|from| from.get(..reach + 4))
         && row + 4 <= rows
     {
         let start = window.as_ptr();
         let load = |at: usize| {
             #[expect(unsafe_code, reason = "a load through a pointer")]
-            // SAFETY: `at` is `reach` at most and the window has four more words than that, so
-            // these 32 bytes lie inside it; the load asks for no alignment.
+            // SAFETY: `at` is at most `reach`, and the window has `reach + 4` words, so these 32
+            // bytes lie inside the window; the load needs no alignment.
             unsafe {
                 _mm256_loadu_si256(start.wrapping_add(at).cast())
             }
@@ -96,7 +97,7 @@ fn ahead_by_fours(
             found = _mm256_or_si256(found, near(_mm256_xor_si256(four, load(at))));
         }
         if _mm256_testz_si256(found, found) == 0 {
-            // Something is near, which is rare: find it word by word.
+            // Rarely, a word is near. Then the near words are searched one by one.
             super::push_ahead(words, row, row + 4, reach, k, out);
         }
         row += 4;
@@ -104,13 +105,13 @@ fn ahead_by_fours(
     super::push_ahead(words, row, rows, reach, k, out);
 }
 
-/// Sets all bits of words with at most `K` bits set, and none of others.
+/// Sets all bits of words with at most `K` bits set, and clears all bits of other words.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn clears<const K: u32>(mut words: __m256i) -> __m256i {
     for _ in 0..K {
-        // `w & (w - 1)` clears the lowest bit that is set.
-        // After K rounds only words with more bits are left.
+        // `w & (w - 1)` clears the lowest bit that is set. After K rounds only words with more than
+        // K bits are nonzero.
         let less = _mm256_add_epi64(words, _mm256_set1_epi64x(-1));
         words = _mm256_and_si256(words, less);
     }
@@ -125,7 +126,7 @@ pub(super) fn ahead_avx512(
     k: u32,
     out: &mut Vec<[u32; 2]>,
 ) {
-    // AVX-512 counts in one instruction, so there is no special version for small k.
+    // AVX-512 counts bits in one instruction, so there is no special version for small k.
     let limit = _mm512_set1_epi64(k.min(u64::BITS).into());
     let rows = rows.min(words.len());
     let mut row = 0;
@@ -135,8 +136,8 @@ pub(super) fn ahead_avx512(
         let start = window.as_ptr();
         let load = |at: usize| {
             #[expect(unsafe_code, reason = "a load through a pointer")]
-            // SAFETY: `at` is `reach` at most and the window has eight more words than that, so
-            // these 64 bytes lie inside it; the load asks for no alignment.
+            // SAFETY: `at` is at most `reach`, and the window has `reach + 8` words, so these 64
+            // bytes lie inside the window; the load needs no alignment.
             unsafe {
                 _mm512_loadu_si512(start.wrapping_add(at).cast())
             }
@@ -184,9 +185,9 @@ pub(super) fn pairs_u32_avx512(
     let limit = _mm256_set1_epi32(k.min(u32::BITS).cast_signed());
     super::pairs(left, right, triangle, k, out, |rows, columns| {
         #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: a tile has 32 bytes that may be read; the load asks for no alignment.
+        // SAFETY: a tile has 32 bytes that may be read; the load needs no alignment.
         let columns = unsafe { _mm256_loadu_si256(columns.as_ptr().cast()) };
-        // The running minimum of each column. One test at the end of the tile replaces eight.
+        // The running minimum of each column. One test at the end of the tile replaces eight tests.
         let mut nearest = _mm256_set1_epi32(-1);
         for &row in rows {
             let row = _mm256_set1_epi32(row.cast_signed());
@@ -208,7 +209,7 @@ pub(super) fn pairs_u64_avx512(
     let limit = _mm512_set1_epi64(k.min(u64::BITS).into());
     super::pairs(left, right, triangle, k, out, |rows, columns| {
         #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: a tile has 64 bytes that may be read; the load asks for no alignment.
+        // SAFETY: a tile has 64 bytes that may be read; the load needs no alignment.
         let columns = unsafe { _mm512_loadu_si512(columns.as_ptr().cast()) };
         let mut nearest = _mm512_set1_epi64(-1);
         for &row in rows {
@@ -234,7 +235,8 @@ pub(super) fn pairs_u32_avx2(
         2 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<2>(a, b)),
         3 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<3>(a, b)),
         4 => super::pairs(left, right, triangle, k, out, |a, b| any_clears::<4>(a, b)),
-        // From 5 on counting takes no more instructions: the generic loop, compiled with AVX2.
+        // From k = 5 on, counting takes no more instructions than clearing, so the generic loop is
+        // used, compiled with AVX2.
         _ => super::pairs_counting(left, right, triangle, k, out),
     }
 }
@@ -246,7 +248,7 @@ fn any_clears<const K: u32>(rows: &[u32; TILE], columns: &[u32; TILE]) -> bool {
     let ones = _mm256_set1_epi32(-1);
     let zero = _mm256_setzero_si256();
     #[expect(unsafe_code, reason = "a load through a pointer")]
-    // SAFETY: a tile has 32 bytes that may be read; the load asks for no alignment.
+    // SAFETY: a tile has 32 bytes that may be read; the load needs no alignment.
     let columns = unsafe { _mm256_loadu_si256(columns.as_ptr().cast()) };
     let mut near = zero;
     for &row in rows {
@@ -273,7 +275,7 @@ pub(super) fn pairs_u64_avx2(
 
 /// Returns the popcount of each word.
 ///
-/// It looks up all nibbles in a table of 16 counts: W. Mula, N. Kurz, D. Lemire, "Faster population
+/// Looks up all nibbles in a table of 16 counts: W. Mula, N. Kurz, D. Lemire, "Faster population
 /// counts using AVX2 instructions", 2018.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -298,12 +300,12 @@ fn any_near(rows: &[u64; TILE], columns: &[u64; TILE], k: u32) -> bool {
     let (halves, _) = columns.as_chunks::<4>();
     for half in halves {
         #[expect(unsafe_code, reason = "a load through a pointer")]
-        // SAFETY: half a tile has 32 bytes that may be read; the load asks for no alignment.
+        // SAFETY: half a tile has 32 bytes that may be read; the load needs no alignment.
         let columns = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
         for &row in rows {
             let difference = _mm256_xor_si256(columns, _mm256_set1_epi64x(row.cast_signed()));
-            // There is no 64-bit minimum. The 32-bit one is
-            // right: the high half of every distance is 0.
+            // AVX2 has no 64-bit minimum. The 32-bit minimum is correct, since the high half of
+            // every distance is 0.
             nearest = _mm256_min_epu32(nearest, distances(difference));
         }
     }
