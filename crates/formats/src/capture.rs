@@ -12,18 +12,18 @@ use super::{
     escape, url,
 };
 
-/// The digest of a body, and its comparison with the declared one.
+/// The digest of a body, and its comparison with the declared digest.
 struct Digested {
     digest: Digest,
     claim: Option<Box<Claim>>,
 }
 
 impl Captured {
-    /// Returns the item of a record without content of its own, such as a revisit.
+    /// Returns the item of a record without its own content, for example a revisit.
     fn item(self, payload: Payload, head: Option<&Head>) -> Item {
         let declared = match payload {
             Payload::Revisit { .. } => self.declared,
-            // The digest of an answer without content would name the empty content.
+            // The digest of an answer without content would be the digest of empty content.
             _ => None,
         };
         let target = head.and_then(|head| head.location.as_deref());
@@ -33,7 +33,7 @@ impl Captured {
         };
         let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
         let Captured { url, time, .. } = self;
-        // An answer that is neither says nothing of the content.
+        // Other answers have no information about the content.
         let is_dated = matches!(payload, Payload::Revisit { .. } | Payload::NotModified);
         let modified = head.and_then(|head| head.modified(time)).filter(|_| is_dated);
         let (weight, class, epoch) = (None, None, None);
@@ -52,7 +52,7 @@ impl Captured {
             ResponseMeaning::Gone => Payload::Gone,
             ResponseMeaning::Redirect => Payload::Redirect,
             ResponseMeaning::Failed(failure) => Payload::Failed(failure),
-            // Nothing was found yet.
+            // The final response is not known yet.
             _ => return Ok(Item::Passed("interim response")),
         };
         Ok(self.item(payload, Some(head)))
@@ -89,7 +89,7 @@ impl Captured {
         self.content(content, &Head::default(), kind, charset, None)
     }
 
-    /// Reads a record of unchanged content. It may contain the header of the response.
+    /// Reads a record of unchanged content. The record may contain the header of the response.
     pub(super) fn revisit(self, content: &Content, payload: Payload) -> Item {
         let Ok(head) = head(content) else { return self.item(payload, None) };
         // A repeated error page or redirect is still no content.
@@ -120,7 +120,8 @@ impl Captured {
         Ok(Item::Record(record))
     }
 
-    /// Handles content that was kept only up to a limit. It counts if it is binary.
+    /// Handles content that was kept only up to a limit. Content beyond the limit is accepted only
+    /// if it is binary.
     fn of_large(&self, content: &Content, head: &Head, kind: Kind) -> Result<Digested, String> {
         let size = content.length;
         let start = content.bytes.get(head.body..).unwrap_or_default();
@@ -132,7 +133,7 @@ impl Captured {
             return Err(content.cut());
         }
         let declared = self.declared.clone();
-        // It was computed while the record was read: of the body as stored.
+        // The digest of the stored body was computed while the record was read.
         let own = content.digest.ok_or("the digest of a large record is missing; this is a bug")?;
         let digest = declared.as_ref().and_then(Declared::kept).unwrap_or(own);
         let claim = declared.map(|declared| Box::new(Claim { declared, wrong: None }));
@@ -158,7 +159,8 @@ impl Captured {
         let mut fits = self.fits(body) || (matches!(joined, Cow::Owned(_)) && self.fits(&joined));
         let own = (!fits || declared.is_none()).then(|| digest::of(&joined));
         let payload = if kind == Kind::Binary {
-            // Unpacked only if the declared digest may be that of the unpacked body.
+            // The body is decompressed only if the declared digest may be the digest of the
+            // decompressed body.
             let is_open = self.declared.is_some() && !fits && head.is_packed();
             fits |= is_open && head.unpacked(joined).is_ok_and(|entity| self.fits(&entity));
             Payload::Binary
@@ -170,12 +172,12 @@ impl Captured {
                 None => Payload::Binary,
             }
         };
-        // With more bytes after it than its own header declares.
+        // The body may be followed by more bytes than its own header declares.
         fits |= head.whole(body).is_some_and(|whole| whole != body && self.fits(whole));
         let digest = declared.filter(|_| fits).or(own);
         let digest = digest.ok_or("a content has no digest; this is a bug")?;
         let claim = self.declared.clone().map(|declared| {
-            // The reader of the archive says where.
+            // The reader of the archive adds the position.
             let wrong = (!fits).then(|| Broken {
                 at: String::new(),
                 why: format!("{}: {declared} is not the digest of its content", escape(&self.url)),
@@ -185,8 +187,8 @@ impl Captured {
         Ok((payload, Digested { digest, claim }))
     }
 
-    /// Whether the declared digest is that of some bytes. Tools digest what they get with chunks and
-    /// packed as it came, or with either or both undone, and each is right.
+    /// Whether the declared digest is the digest of these bytes. Tools digest a body as received,
+    /// with its chunks joined, decompressed, or both. All these digests are accepted.
     fn fits(&self, bytes: &[u8]) -> bool {
         self.declared.as_ref().is_some_and(|declared| declared.is_of(bytes))
     }

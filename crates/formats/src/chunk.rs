@@ -9,10 +9,10 @@ const CUT_BYTES: usize = 512;
 
 /// A part of a source that was cut and is not read yet.
 pub(super) trait Unread: Send {
-    /// Returns the bytes of memory that it takes now or while it is read.
+    /// Returns the bytes of memory that the part takes now or while it is read.
     fn bytes(&self) -> usize;
 
-    /// Reads it, and passes its items to `each`.
+    /// Reads the part, and passes its items to `each`.
     fn read(self: Box<Self>, each: &mut dyn FnMut(Item));
 }
 
@@ -29,7 +29,7 @@ impl Cut {
         Cut::Unread(Box::new(of))
     }
 
-    /// Returns the bytes of memory that it takes now or while it is read.
+    /// Returns the bytes of memory that the cut takes now or while it is read.
     pub(super) fn bytes(&self) -> usize {
         CUT_BYTES + if let Cut::Unread(unread) = self { unread.bytes() } else { 0 }
     }
@@ -44,9 +44,11 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Collects the next chunk of a source from cuts of `next`; `None` at its end.
+    /// Collects the next chunk of a source from the cuts that `next` returns; `None` at the end of
+    /// the source.
     ///
-    /// With `alone`, a chunk is a single record: for sources that may have to wait for data.
+    /// With `alone`, a chunk is a single record. Use `alone` for sources that may have to wait for
+    /// data.
     pub(super) fn gather(alone: bool, mut next: impl FnMut() -> Option<Cut>) -> Option<Chunk> {
         let mut chunk = Chunk::default();
         while let Some(cut) = next() {
@@ -71,7 +73,7 @@ impl Chunk {
         self.cuts.is_empty()
     }
 
-    /// Returns the bytes of memory that it takes now or while it is read.
+    /// Returns the bytes of memory that the chunk takes now or while it is read.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

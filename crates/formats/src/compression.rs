@@ -11,16 +11,16 @@ use super::zstandard::{self, Zstandard, ZstdWindow};
 pub enum Packing {
     /// Uncompressed.
     Plain,
-    /// With gzip.
+    /// Compressed with gzip.
     Gzip,
-    /// With zstd.
+    /// Compressed with zstd.
     Zstd,
 }
 
 /// The decompressed bytes of a file.
 ///
-/// Reading returns an error at a damaged compressed part, and then continues after that part: the
-/// next bytes do not continue the previous ones. It always ends.
+/// Reading returns an error at a damaged compressed part, and then continues after that part. The
+/// bytes after an error do not continue the previous bytes. Reading always ends.
 pub(super) enum Unpacked {
     /// An uncompressed file.
     Plain(Window),
@@ -48,7 +48,8 @@ impl Unpacked {
         })
     }
 
-    /// Returns the offset in the compressed file of the current part; `None` if it is uncompressed.
+    /// Returns the offset in the compressed file of the current part; `None` if the file is
+    /// uncompressed.
     pub(super) fn part(&self) -> Option<u64> {
         match self {
             Unpacked::Plain(_) => None,

@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Unsaid,
 }
 
-/// The `Content-Type`'s information about the encoding of a document; by default none.
+/// The `Content-Type`'s information about the encoding of a document; by default no information.
 #[derive(Debug, Default)]
 pub(super) struct Charset(Option<ContentType>);
 
@@ -55,8 +55,8 @@ pub(super) fn kind(content_type: &str) -> (Kind, Charset) {
     (kind, Charset(content_type))
 }
 
-/// Returns the text of a document, for HTML the visible one with its marks; `None` for binary
-/// bytes.
+/// Returns the text of a document. For HTML, returns the visible text with its marks. `None` for
+/// binary bytes.
 pub(super) fn document(bytes: &[u8], kind: Kind, charset: Charset) -> Option<Document> {
     let said = charset.0.unwrap_or_else(ContentType::html);
     let wide = said.encoding().is_some_and(|name| name.starts_with("UTF-16"));

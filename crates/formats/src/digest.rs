@@ -1,7 +1,7 @@
-//! Digests of exact contents, and comparison with those that an archive declares.
+//! Digests of exact contents, and their comparison with declared digests.
 //!
-//! Every digest made here is a SHA-1 of the payload as received, whatever the source, so that equal
-//! bytes have equal digests. The payload of a response is that of WARC (ISO 28500,
+//! Every digest computed here is a SHA-1 of the payload as received, for any source, so that equal
+//! bytes have equal digests. The payload of a response is defined as in WARC (ISO 28500,
 //! WARC-Payload-Digest): the entity body of HTTP, without the chunks of a transfer, and compressed
 //! if the server compressed it. Nearly all archives identify their contents by SHA-1, and a revisit
 //! record has only the digest of the content that it repeats. SHA-1 collisions can be constructed
@@ -22,7 +22,7 @@ pub fn of(content: &[u8]) -> Digest {
     first_bits(&Sha1::digest(content).into())
 }
 
-/// Computes the digest of a content in parts, equal to that of [`of`] for the whole.
+/// Computes the digest of a content in parts. The result equals [`of`] for the whole content.
 #[derive(Default)]
 pub(super) struct Hasher(Sha1);
 
@@ -38,12 +38,12 @@ impl Hasher {
     }
 }
 
-/// Computes the digest of a file, equal to that of [`of`] for its bytes. Linear time; reads it
-/// piece by piece.
+/// Computes the digest of a file. The result equals [`of`] for its bytes. Linear time; reads the
+/// file piece by piece.
 ///
 /// # Errors
 ///
-/// The errors of opening and reading it.
+/// Returns the errors of opening and reading the file.
 pub fn of_file(path: &Path) -> io::Result<Digest> {
     let (mut file, mut hasher) = (File::open(path)?, Hasher::default());
     let mut piece = vec![0; 256 << 10];
@@ -122,7 +122,7 @@ pub struct Declared {
 
 impl Declared {
     /// Parses a digest in base 16, 32 or 64. `None` if the algorithm is unknown or the length of
-    /// the value does not match it.
+    /// the value does not match the algorithm.
     pub fn parse(text: &str) -> Option<Declared> {
         let (algorithm, value) = text.trim().split_once(':')?;
         let algorithm = Algorithm::parse(algorithm)?;
@@ -144,13 +144,13 @@ impl Declared {
         Some(Declared { algorithm, value: out.into() })
     }
 
-    /// Returns the digest in the form that a store keeps, if it is a SHA-1.
+    /// Returns the digest in the form that a store uses, if the digest is a SHA-1.
     pub fn kept(&self) -> Option<Digest> {
         let value = self.value.first_chunk::<20>()?;
         (self.algorithm == Algorithm::Sha1).then(|| first_bits(value))
     }
 
-    /// Whether it is the digest of this content.
+    /// Whether this is the digest of `content`.
     pub(super) fn is_of(&self, content: &[u8]) -> bool {
         match self.algorithm {
             Algorithm::Md5 => *Md5::digest(content) == *self.value,
@@ -169,7 +169,7 @@ impl fmt::Display for Declared {
     }
 }
 
-/// Returns the value of a digit in base 16, 32 or 64, given the bits per digit.
+/// Returns the value of a digit in base 16, 32 or 64; `bits` is the number of bits per digit.
 fn digit(c: u8, bits: u32) -> Option<u32> {
     Some(match (bits, c) {
         (4, _) => char::from(c).to_digit(16)?,

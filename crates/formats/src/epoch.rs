@@ -3,11 +3,11 @@
 use simkeep::fingerprint::Bands;
 use simkeep::{EpochOptions, Role};
 
-/// The limit of a store.
+/// The maximum length of the name of an epoch in a store, in bytes.
 const EPOCH_BYTES_MAX: usize = 256;
 
-/// Returns the options of an epoch with a role, by default both, and bands in bits, by default
-/// those of its recipe.
+/// Returns the options of an epoch with a role and bands in bits. The default role is both; the
+/// default bands are the bands of the epoch's recipe.
 pub(super) fn options(
     role: Option<&str>,
     bands: Option<(u64, u64)>,

@@ -17,7 +17,8 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// Escapes `text` as [`escape`] does, without truncation: for results, which users copy as a whole.
+/// Escapes `text` by the rules of [`escape`], without truncation. For results, which users copy as
+/// a whole.
 pub fn whole(text: &str) -> String {
     if text.bytes().all(|b| (0x20..0x7f).contains(&b)) {
         return text.to_owned();
@@ -33,7 +34,7 @@ pub fn whole(text: &str) -> String {
     out
 }
 
-/// Escapes equivalent JSON that cannot control a terminal. Outside of its strings JSON is ASCII
+/// Returns equivalent JSON that cannot control a terminal. Outside of its strings JSON is ASCII
 /// without control characters, so escapes are needed in strings only.
 pub fn json(json: &str) -> Cow<'_, str> {
     let harmless = json.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b));
@@ -54,7 +55,7 @@ pub fn json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a character must not be printed as it is: control characters, line ends of any kind,
+/// Whether a character must be escaped in output: control characters, line ends of any kind,
 /// direction marks, and characters without width.
 pub fn is_unfit(c: char) -> bool {
     c.is_control()

@@ -15,7 +15,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b, 8])
 }
 
-/// Whether this fixed header is one that a compressor writes. It is strict, since after damage it
+/// Whether a compressor writes this fixed header. The check is strict, since after damage a header
 /// is searched for among random bytes.
 fn is_header(bytes: &[u8]) -> bool {
     match *bytes {
@@ -26,15 +26,16 @@ fn is_header(bytes: &[u8]) -> bool {
     }
 }
 
-/// Decompresses member after member. After a damaged one it continues with the next one it finds.
+/// Decompresses member after member. After a damaged member, continues with the next member that is
+/// found.
 pub(super) struct Gzip {
     state: State,
     out: Vec<u8>,
     position: usize,
     /// The offset of the current member.
     member: u64,
-    /// The offset up to which a damaged part has been searched. Bytes before it are not searched
-    /// for a member again, or a crafted file could make the work quadratic.
+    /// The offset up to which a damaged part has been searched. Bytes before this offset are not
+    /// searched for a member again, because with a crafted file the work would be quadratic.
     searched: u64,
 }
 
@@ -113,10 +114,10 @@ impl Gzip {
         Ok(true)
     }
 
-    /// Searches the next member, and returns an error about the lost part.
+    /// Searches for the next member, and returns an error about the lost part.
     fn damage(&mut self, mut file: Window, cause: &io::Error) -> io::Error {
         let reached = file.offset();
-        // Past the start of the damaged part in any case, so that this ends.
+        // The search starts after the start of the damaged part in any case, so that reading ends.
         file.go_to(self.searched.max(self.member + 1));
         self.searched = reached;
         let from = self.member;

@@ -12,7 +12,7 @@ use super::{RECORD_BYTES_MAX, Truncated, escape, time};
 
 /// The limit for the header of a response.
 pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
-/// The limit for nested content encodings: a server compresses once.
+/// The limit for nested content encodings, since a server compresses once.
 const ENCODINGS_MAX: usize = 4;
 
 /// The relevant parts of a response's header.
@@ -27,14 +27,14 @@ pub(super) struct Head {
     /// Whether a `Content-Encoding` is declared, known or not.
     is_encoded: bool,
     chunked: bool,
-    /// Whether a `Transfer-Encoding` delimits the body, so that its `Content-Length` does not count
+    /// Whether a `Transfer-Encoding` delimits the body, so that its `Content-Length` is ignored
     /// (RFC 9112, 6.3).
     has_transfer_coding: bool,
     /// The length of the body.
     length: Option<u64>,
     /// The target of a redirect.
     pub(super) location: Option<String>,
-    /// The part of the content that the body is.
+    /// The range of the content that the body contains.
     content_range: Option<String>,
     /// The server's time of the last modification, in milliseconds since 1970.
     modified: Option<i64>,
@@ -53,11 +53,12 @@ pub(super) fn is_response(bytes: &[u8]) -> bool {
     begins(b"HTTP/") || begins(b"HTTP ") || begins(b"ICY ")
 }
 
-/// Parses the header at the start of `bytes`, which begin a response; `None` if its end is not
-/// among them. `whole`: nothing follows them, so the empty line after the header may be missing.
+/// Parses the header at the start of `bytes`, which begin a response; `None` if `bytes` do not
+/// contain the end of the header. `whole` means that no bytes follow, so the empty line after the
+/// header may be missing.
 ///
-/// It is as lenient as other readers: invalid header lines are ignored, and only the number of the
-/// status line matters. Linear time; keeps only the relevant values.
+/// The parser is as lenient as other readers: it ignores invalid header lines, and uses only the
+/// number in the status line. Linear time; keeps only the relevant values.
 pub(super) fn head(bytes: &[u8], whole: bool) -> Result<Option<Head>, String> {
     if !is_response(bytes) {
         return Err("not an HTTP response".into());
@@ -110,7 +111,7 @@ fn status(line: &[u8]) -> Option<u16> {
 /// The lines of a header, without their ends (LF or CR LF).
 struct Lines<'b> {
     rest: &'b [u8],
-    /// Whether a last line without an end counts.
+    /// Whether a last line without an end is a line.
     whole: bool,
 }
 
@@ -161,14 +162,15 @@ impl Field {
 }
 
 impl Head {
-    /// Takes the value of a field. The first valid length and date count.
+    /// Takes the value of a field. The first valid length and the first valid date are used.
     fn take(&mut self, field: Field, raw: &[u8]) {
         let value = String::from_utf8_lossy(raw);
         let value = value.trim();
         let list = value.split(',').map(|v| v.trim().to_ascii_lowercase());
         let list = list.filter(|v| !v.is_empty());
         match field {
-            // Joined, byte by byte, as browsers do: the reader of the type knows which one counts.
+            // Repeated fields are joined byte by byte, as in browsers. The parser of the type
+            // selects the valid value.
             Field::ContentType => {
                 if !self.content_type.is_empty() {
                     self.content_type.push_str(", ");
@@ -195,12 +197,12 @@ impl Head {
         }
     }
 
-    /// Returns the modification time, if it is plausible for a response at this time.
+    /// Returns the modification time, if it is plausible for a response at the time `visit`.
     pub(super) fn modified(&self, visit: i64) -> Option<i64> {
         self.modified.filter(|modified| time::is_modified_before(*modified, self.date, visit))
     }
 
-    /// Adds encodings, up to one above the limit.
+    /// Adds encodings, up to one more than the limit.
     fn encode(&mut self, more: impl Iterator<Item = String>) {
         let room = (ENCODINGS_MAX + 1).saturating_sub(self.encodings.len());
         self.encodings.extend(more.take(room));
@@ -215,7 +217,7 @@ fn length(value: &str) -> Option<u64> {
     is_number.then(|| first.parse().ok()).flatten()
 }
 
-/// Decodes a value: UTF-8, or else ISO-8859-1, as old servers send it.
+/// Decodes a value as UTF-8, or else as ISO-8859-1, which old servers send.
 fn text(raw: &[u8]) -> String {
     String::from_utf8(raw.to_vec())
         .unwrap_or_else(|_| raw.iter().map(|byte| char::from(*byte)).collect())
@@ -229,16 +231,16 @@ fn keep_first(kept: &mut Option<String>, value: &str) {
 }
 
 impl Head {
-    /// Returns the meaning of the response for its page. `body` is the part of the body in memory,
-    /// and its full length; `None` if the record has no body.
+    /// Returns the meaning of the response for its page. `body` contains the part of the body in
+    /// memory, and the body's full length; `None` if the record has no body.
     pub(super) fn meaning(
         &self,
         body: Option<(&[u8], u64)>,
         truncated: Truncated,
     ) -> ResponseMeaning {
         let received = body.filter(|_| truncated == Truncated::No).map(|(_, length)| length);
-        // Chunks without their end were cut off, or there is no body, as in the response to a HEAD.
-        // A body without chunks was joined by the archiver.
+        // If the last chunk is missing, the body was truncated, or there is no body, as in the
+        // response to a HEAD. If there are no chunks, the archiver joined them.
         let has_no_end = |(bytes, length): (&[u8], u64)| {
             let is_cut = || unchunked(bytes).is_some_and(|(_, complete)| !complete);
             self.chunked && (length == 0 || (bytes.len() as u64 == length && is_cut()))
@@ -265,8 +267,8 @@ impl Head {
         body.get(..usize::try_from(self.length?).ok()?)
     }
 
-    /// Returns the body with its chunks joined; unchanged if it has none, whatever the header
-    /// declares. A truncated body gives the available part.
+    /// Returns the body with its chunks joined. A body without chunks is returned unchanged, even
+    /// if the header declares chunks. For a truncated body, returns the available part.
     pub(super) fn joined<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
         match self.chunked.then(|| unchunked(body)).flatten() {
             Some((joined, _)) => Cow::Owned(joined),
@@ -280,8 +282,8 @@ impl Head {
     }
 
     /// Decompresses a body whose chunks were joined. Archives often keep a decompressed body under
-    /// the original header: a body that does not match the header is used unchanged. A truncated
-    /// body gives the available part.
+    /// the original header: a body that does not match the header is used unchanged. For a
+    /// truncated body, returns the available part.
     pub(super) fn unpacked<'a>(&self, joined: Cow<'a, [u8]>) -> Result<Cow<'a, [u8]>, String> {
         let mut entity = joined;
         if self.encodings.len() > ENCODINGS_MAX {
@@ -298,8 +300,8 @@ impl Head {
     }
 }
 
-/// Joins the chunks of a body, and returns whether the last one was there; `None` if the body does
-/// not begin with a chunk size.
+/// Joins the chunks of a body, and returns whether the last chunk was present; `None` if the body
+/// does not begin with a chunk size.
 fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
     let mut joined = Vec::new();
     let mut first = true;
@@ -324,12 +326,12 @@ fn unchunked(mut body: &[u8]) -> Option<(Vec<u8>, bool)> {
     }
 }
 
-/// Decompresses `packed`; `None` if it does not have this encoding.
+/// Decompresses `packed`; `None` if `packed` does not have this encoding.
 fn unpacked(packed: &[u8], encoding: &str) -> Result<Option<Vec<u8>>, String> {
     match encoding {
         "gzip" | "x-gzip" => limited(flate2::read::MultiGzDecoder::new(packed)),
         "deflate" => match limited(flate2::read::ZlibDecoder::new(packed))? {
-            // Some servers leave out the wrapping.
+            // Some servers leave out the zlib wrapper.
             None => limited(flate2::read::DeflateDecoder::new(packed)),
             some => Ok(some),
         },
@@ -340,13 +342,13 @@ fn unpacked(packed: &[u8], encoding: &str) -> Result<Option<Vec<u8>>, String> {
             };
             limited(decoder)
         }
-        // "identity", and names that servers make up.
+        // "identity", and invented names.
         _ => Ok(None),
     }
 }
 
-/// Returns all output of `unpacker` up to the limit. An error after the first bytes ends it: a
-/// browser shows the received part, too.
+/// Returns all output of `unpacker` up to the limit. An error after the first bytes ends the
+/// output, since browsers also show the received part.
 fn limited(mut unpacker: impl Read) -> Result<Option<Vec<u8>>, String> {
     let mut out = Vec::new();
     let mut part = vec![0; 32 << 10];

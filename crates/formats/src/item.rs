@@ -15,45 +15,47 @@ use super::export::Line;
 pub enum Payload {
     /// Content to be fingerprinted.
     Text(Box<Document>),
-    /// Content of a file that is a page by itself. The time of the record is the file's
-    /// modification time, so it may be earlier than that of a known version of the page.
+    /// Content of a file that is itself a page. The time of the record is the file's modification
+    /// time, which may be earlier than the time of a known version of the page.
     File(Box<Document>),
     /// Content with an existing fingerprint.
     Ready {
-        /// The fingerprint; `None` for content without one, such as a text that is too short.
+        /// The fingerprint; `None` for content without a fingerprint, for example a text that is
+        /// too short.
         fingerprint: Option<u64>,
     },
-    /// Restated content: the fingerprint in the named epoch of content that the page had at this
-    /// time.
+    /// Restated content: the fingerprint, in the named epoch, of content that the page had at the
+    /// record's time.
     Restated {
-        /// The fingerprint, if it has one.
+        /// The fingerprint, if the content has a fingerprint.
         fingerprint: Option<u64>,
     },
     /// Not a visit: only the weight or the class of the record, or both.
     Properties,
     /// The server reported unchanged content.
     NotModified,
-    /// Content that is not text, such as a PDF or an image: it has a digest and no fingerprint.
+    /// Content that is not text, for example a PDF or an image. Content that is not text has a
+    /// digest and no fingerprint.
     Binary,
-    /// A file that is not text. It has no digest; compute it with
+    /// A file that is not text. The record has no digest; compute the digest with
     /// [`digest_of_file`](crate::digest_of_file) if you need it.
     BinaryFile,
     /// The page redirects: the record's digest identifies the [target](Digest::redirect).
     Redirect,
     /// The page is gone.
     Gone,
-    /// The visit failed, for this reason.
+    /// The visit failed for the contained reason.
     Failed(FetchFailure),
-    /// Content of an earlier record, which the record's digest identifies, and these fields.
+    /// Content of an earlier record, which is identified by the record's digest and these fields.
     Revisit {
         /// The URL of the earlier record.
         refers_to: Option<String>,
-        /// Its time, in milliseconds since 1970.
+        /// The time of the earlier record, in milliseconds since 1970.
         refers_time: Option<i64>,
     },
 }
 
-/// One visit to one page. A store accepts its URL, its times and its weight.
+/// One visit to one page. The URL, the times and the weight are valid for a store.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Record {
@@ -63,18 +65,18 @@ pub struct Record {
     pub time: i64,
     /// The result of the visit.
     pub payload: Payload,
-    /// The digest of the exact content: of the payload as received, without the chunks of a
-    /// transfer and not decompressed; or of a file, or of the text of a line. If the archive
-    /// declares a correct SHA-1, that is used, even if it is of the payload with its chunks or
-    /// decompressed.
+    /// The digest of the exact content. The content is the payload as received, without the chunks
+    /// of a transfer and not decompressed; or a file, or the text of a line. If the archive
+    /// declares a correct SHA-1, the declared digest is used, even if it is the digest of the
+    /// payload with its chunks, or of the decompressed payload.
     pub digest: Option<Digest>,
     /// The archive's claim about the digest.
     pub claim: Option<Box<Claim>>,
     /// The HTTP status, if known.
     pub status: Option<u16>,
-    /// The server's time of the last modification, in milliseconds since 1970: its `Last-Modified`,
-    /// of a response with content or of one without changes. An invalid date is ignored, and so is
-    /// one before 1990 or later than the response itself (RFC 9110, section 8.8.2.1).
+    /// The server's time of the last modification, in milliseconds since 1970: the `Last-Modified`
+    /// of a response with content or of a response without changes. An invalid date is ignored, and
+    /// so is one before 1990 or later than the response itself (RFC 9110, section 8.8.2.1).
     pub modified: Option<i64>,
     /// The new weight of the page, in JSON lines.
     pub weight: Option<Weight>,
@@ -87,7 +89,7 @@ pub struct Record {
 /// The declared digest of a record's content.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// The declared digest.
+    /// The digest that the archive declares.
     pub declared: Declared,
     /// The error, if the digest was checked and is wrong.
     pub wrong: Option<Broken>,
@@ -108,7 +110,7 @@ impl Broken {
         Broken { at: escape(name), why: escape(&error.to_string()) }
     }
 
-    /// Returns the bytes of memory that it takes on the heap.
+    /// Returns the bytes of memory that the error takes on the heap.
     pub fn bytes(&self) -> usize {
         self.at.len() + self.why.len()
     }
@@ -128,16 +130,16 @@ pub struct Question {
 /// The query of a [`Question`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// The pages near its current content.
+    /// The pages near the page's current content.
     Near,
-    /// The history of its visits.
+    /// The history of the page's visits.
     History,
-    /// Its current state.
+    /// The current state of the page.
     Latest,
 }
 
 impl Ask {
-    /// Returns its name in a line.
+    /// Returns the name of the query in a line.
     pub const fn key(self) -> &'static str {
         match self {
             Ask::Near => "near",
@@ -146,7 +148,7 @@ impl Ask {
         }
     }
 
-    /// Parses a name.
+    /// Parses the name of a query.
     pub(super) fn parse(text: &str) -> Option<Ask> {
         [Ask::Near, Ask::History, Ask::Latest].into_iter().find(|ask| ask.key() == text)
     }
@@ -160,11 +162,11 @@ pub enum Item {
     Record(Record),
     /// A query, in JSON lines.
     Question(Question),
-    /// A record, or a part of a file, that cannot be read.
+    /// A record, or a part of a file, that cannot be read, with the error.
     Broken(Broken),
-    /// A record that is not a visit to a page: its kind, for counts.
+    /// A record that is not a visit to a page, with its kind, for counts.
     Passed(&'static str),
-    /// The name of an epoch, and its options. Older epochs come first.
+    /// An epoch: its name and its options. Older epochs come first.
     Epoch(String, EpochOptions),
     /// A line of an export that is not a record.
     Export(Line),
@@ -174,32 +176,34 @@ pub enum Item {
 
 /// The information of an archive's header about a record.
 pub(super) struct Captured {
-    /// The page.
+    /// The URL of the page.
     pub(super) url: String,
-    /// Milliseconds since 1970.
+    /// The time of the capture, in milliseconds since 1970.
     pub(super) time: i64,
     /// The declared digest.
     pub(super) declared: Option<Declared>,
-    /// How the archive truncated the content.
+    /// The way in which the archive truncated the content.
     pub(super) truncated: Truncated,
 }
 
-/// Whether and why an archive kept only a part of the content (`WARC-Truncated`).
+/// Whether an archive kept only a part of the content, and the kind of truncation
+/// (`WARC-Truncated`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Truncated {
-    /// Nothing is truncated.
+    /// The content is not truncated.
     #[default]
     No,
-    /// It is truncated at a length chosen by the crawler, so equal contents are truncated equally.
+    /// The content is truncated at a length chosen by the crawler, so equal contents are truncated
+    /// equally.
     AtLength,
-    /// It is truncated at a random position, by a timeout or a broken connection.
+    /// The content is truncated at a random position, by a timeout or a broken connection.
     Anywhere,
 }
 
 /// The reason why the current record cannot be returned.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The record is invalid; the next one begins after it.
+    /// The record is invalid; the next record begins after it.
     Record(String),
     /// The start of the next record is unknown.
     Lost(String),
@@ -221,7 +225,7 @@ pub(super) fn with_url(url: Option<&str>, why: &str) -> String {
 }
 
 impl From<io::Error> for Fault {
-    /// After a failed read the position in the file is lost.
+    /// After a failed read, the position in the file is unknown.
     fn from(error: io::Error) -> Self {
         Fault::Lost(escape(&error.to_string()))
     }

@@ -1,4 +1,4 @@
-//! Reads JSON lines: one object per line, which is a record or describes an epoch.
+//! Reads JSON lines. Each line is an object: a record, a query, or the description of an epoch.
 
 use std::sync::Arc;
 
@@ -31,27 +31,28 @@ impl Unread for JsonLines {
 
 /// Reads lines of JSON.
 ///
-/// A line is an object with `url` and `t` (seconds since 1970, integer or decimal, or RFC 3339). It
-/// also has one of these:
+/// A line is an object with `url` and `t` (seconds since 1970, integer or decimal, or RFC 3339).
+/// The object also has the keys of one of these forms:
 ///
 /// - `text`;
 /// - `fingerprint` (16 hexadecimal digits; `null` with an `epoch` or a `digest` for content without
-///   one) and optionally `digest` (32 digits);
+///   a fingerprint) and optionally `digest` (32 digits);
 /// - `seen` (`"not-modified"`, `"gone"`, `"failed"`, `"redirect"` with a target `to`, or
 ///   `"content"` with a `digest` for content that is not text);
-/// - only a `status` that means one of these, by [`simkeep::Response`];
+/// - only a `status` that has the meaning of one of these forms, by [`simkeep::Response`];
 /// - only a `weight` or a `class` (an integer up to 4294967295); such a line is not a visit.
 ///
-/// A visit may have a `weight` and a `class`, too, and `modified`, a time as in `t`, which is
-/// ignored if it is more than a day later. `epoch` names the epoch of a fingerprint. With `seen`
-/// `"restated"`, the fingerprint, or its absence, restates content that was seen before.
+/// A visit may also have a `weight` and a `class`. A visit may have `modified`, a time in the form
+/// of `t`, which is ignored if it is more than a day later than `t`. `epoch` names the epoch of a
+/// fingerprint. With `seen` `"restated"`, the fingerprint, or the absence of a fingerprint,
+/// restates content that was seen before.
 ///
 /// A line with only `epoch`, and optionally `role` (`"change"`, `"near"` or `"both"`), `minor` and
-/// `moderate` (the largest distances of such changes, in bits), names an epoch of later lines. A
-/// line with `url` and `ask` (`"near"`, `"history"` or `"latest"`) and without `t` is a query. If a
-/// key occurs twice, the first one counts. Other keys are ignored.
+/// `moderate` (the largest distances of minor and moderate changes, in bits), describes an epoch of
+/// later lines. A line with `url` and `ask` (`"near"`, `"history"` or `"latest"`) and without `t`
+/// is a query. If a key occurs twice, the first is used. Other keys are ignored.
 ///
-/// With custom keys, a line is a text under those.
+/// With custom keys, a line has a text under those keys.
 fn read(lines: &Lines, keys: Option<&Keys>, each: &mut dyn FnMut(Item)) {
     if lines.is_of_export() {
         return export::read(lines, each);
@@ -217,7 +218,7 @@ mod tests {
             assert_eq!(record.payload, Payload::Gone);
             assert_eq!(record.weight, expected.map(Weight::from), "{value}");
         }
-        // Alone, a weight is no visit.
+        // A weight alone is not a visit.
         let alone = with(r#""weight":2.5"#).unwrap();
         assert_eq!((alone.payload, alone.weight), (Payload::Properties, Some(Weight::from(2.5))));
         let with_status = with(r#""weight":2.5,"status":404"#).unwrap();
@@ -241,7 +242,7 @@ mod tests {
             let line = r#""url":"x:","t":"2024-05-01","text":"a","modified""#;
             read(&format!("{{{line}:\"{modified}\"}}")).unwrap().modified
         };
-        // The time of day of the visit may not be said.
+        // The time of day of the visit may be missing.
         for kept in ["1970-01-01", "2024-05-01", "2024-05-01T23:00Z", "2024-05-02"] {
             assert_eq!(with(kept), time::parse(kept), "{kept}");
         }
@@ -259,7 +260,7 @@ mod tests {
             let record = with(&format!(r#""seen":"gone","class":{value}"#)).unwrap();
             assert_eq!((record.payload, record.class), (Payload::Gone, expected), "{value}");
         }
-        // Alone, a class is not a visit; nor is it with a weight.
+        // A class alone is not a visit. Neither is a class with a weight.
         let alone = with(r#""class":0"#).unwrap();
         assert_eq!(
             (alone.payload, alone.class, alone.weight),
@@ -327,7 +328,7 @@ mod tests {
             let payload = with(rest).unwrap().payload;
             assert_eq!(payload, Payload::Failed(FetchFailure::NoTarget), "{rest}");
         }
-        // A target is nothing to other responses.
+        // A target has no effect on other responses.
         assert_eq!(with(r#""status":404,"to":"/y""#).unwrap().payload, Payload::Gone);
     }
 
@@ -354,7 +355,7 @@ mod tests {
             assert_eq!(asked, Item::Question(question), "{key}");
             assert_eq!(ask.key(), key);
         }
-        // A line that is a record otherwise stays one.
+        // A line that is also a record stays a record.
         assert_eq!(payload(r#"{"url":"x:","t":1,"seen":"gone","ask":"near"}"#), Payload::Gone);
     }
 

@@ -17,8 +17,8 @@ const DEPTH_MAX: usize = 16;
 /// The limit for the length of a key.
 const KEY_BYTES_MAX: usize = 1024;
 
-/// The path of a value in an object: a key, or keys with dots between them, such as
-/// `metadata.date`, for nested objects.
+/// The path of a value in an object: a key, or keys with dots between them for nested objects, for
+/// example `metadata.date`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key(Box<str>);
 
@@ -51,8 +51,8 @@ impl FromStr for Key {
 /// The keys for the name, the text and the time of a document in another format. All other keys are
 /// ignored.
 ///
-/// The name of a document becomes its URL in the store, whatever its form; an integer is converted
-/// to digits. A time has a form of JSON lines, or the type of a column in a Parquet file.
+/// The name of a document becomes its URL in the store, in any form; an integer is converted to
+/// digits. A time has a form that JSON lines allow, or the type of a column in a Parquet file.
 ///
 /// ```
 /// use simkeep_formats::{Input, Item, Keys, Source};
@@ -80,7 +80,8 @@ pub struct Keys {
     pub text: Key,
     /// The key of the time. Default: `t`.
     pub time: Key,
-    /// The time of texts without one, in milliseconds since 1970. Without it they are broken.
+    /// The time of texts without a time, in milliseconds since 1970. If `None`, texts without a
+    /// time are broken.
     pub at: Option<i64>,
 }
 
@@ -124,7 +125,7 @@ impl Keys {
         }
     }
 
-    /// Returns the page that this value names.
+    /// Returns the URL of the page that this value names.
     pub(super) fn page<'v>(&self, value: Option<Value<'v>>) -> Result<Cow<'v, str>, String> {
         let page = match value {
             Some(Value::Text(page)) => page,
@@ -139,7 +140,7 @@ impl Keys {
         Ok(page)
     }
 
-    /// Returns the record of these values.
+    /// Returns the record with these values.
     pub(super) fn record(
         &self,
         page: Option<Value<'_>>,
@@ -162,10 +163,10 @@ impl Keys {
     }
 }
 
-/// The name of a document, and its text.
+/// The name of a document, and the document's text.
 #[derive(Debug, PartialEq)]
 pub struct Name<'a> {
-    /// Its URL in a store.
+    /// The URL of the document in a store.
     pub url: Cow<'a, str>,
     text: Option<Cow<'a, str>>,
 }
@@ -177,19 +178,19 @@ impl<'a> Name<'a> {
         Name { url, text }
     }
 
-    /// Returns an owned copy.
+    /// Converts to an owned name.
     pub(super) fn into_owned(self) -> Name<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         Name { url: owned(self.url), text: self.text.map(owned) }
     }
 
-    /// Returns its text, if it has one.
+    /// Returns the text of the document, if the line has a text.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// Returns the digest of its text, equal to that in a store that loaded the text; `None`
-    /// without a text.
+    /// Returns the digest of the document's text, which equals the digest in a store that loaded
+    /// the text; `None` without a text.
     pub fn digest(&self) -> Option<Digest> {
         self.text.as_ref().map(|text| digest::of(text.as_bytes()))
     }
@@ -209,12 +210,13 @@ fn sought<'l>(line: &'l [u8], keys: [Option<&str>; 3]) -> Result<[Option<Value<'
 struct Sought<'k, 'f, 'de> {
     keys: [Option<&'k str>; 3],
     found: &'f mut [Option<Value<'de>>; 3],
-    /// Whether this is the value of a whole line.
+    /// Whether the searched value is the value of a whole line.
     is_whole: bool,
 }
 
 impl<'de> Sought<'_, '_, 'de> {
-    /// Returns the rest of the keys within the value of `key`; `None` if none of them is in it.
+    /// Returns the rest of the keys within the value of `key`; `None` if `key` is the first part of
+    /// none of the keys.
     fn within<'k>(
         keys: &[Option<&'k str>; 3],
         found: &Self,
@@ -225,13 +227,13 @@ impl<'de> Sought<'_, '_, 'de> {
             let rest = sought.and_then(|sought| sought.strip_prefix(key));
             let rest = rest
                 .and_then(|rest| if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') });
-            // If a key comes twice, the first counts.
+            // If a key occurs twice, the first is used.
             *left = rest.filter(|_| found.is_none());
         }
         left.iter().any(Option::is_some).then_some(left)
     }
 
-    /// Stores the value found.
+    /// Stores the value that was found.
     fn put(&mut self, value: impl Fn() -> Value<'de>) {
         for (found, key) in self.found.iter_mut().zip(self.keys) {
             if key == Some("") && found.is_none() {
@@ -340,7 +342,7 @@ mod tests {
         ] {
             assert_eq!(read(&nested, line), expected, "{line}");
         }
-        // One value may be two.
+        // One value may have two roles.
         let same = keys("text", "text", "a.b.c", Some(5));
         assert_eq!(read(&same, r#"{"text":"x","a":{"b":{"c":null}}}"#), Ok(("x".to_owned(), 5)));
         assert_eq!(read(&same, r#"{"text":"x","a":{"b":7}}"#), Ok(("x".to_owned(), 5)));

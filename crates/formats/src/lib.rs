@@ -1,9 +1,10 @@
 //! Reads pages from web archives, JSON lines and folders, for [simkeep].
 //!
 //! [`Input`] reads WARC, WET and ARC archives, JSON lines, and plain files, alone or in folders,
-//! uncompressed or compressed with gzip or zstd. It detects the format of a file from its content.
-//! It returns [`Item`]s. A [`Record`] is one visit to one page, with its time, its status, its
-//! digest, and the text to fingerprint. HTML in any encoding is reduced to its visible text.
+//! uncompressed or compressed with gzip or zstd. [`Input`] detects the format of a file from the
+//! file's content, and returns [`Item`]s. A [`Record`] is one visit to one page, with its time, its
+//! status, its digest, and the text to fingerprint. HTML in any encoding is reduced to its visible
+//! text.
 //!
 //! ```
 //! use simkeep_formats::{Input, Item, Source};
@@ -32,7 +33,7 @@
 //! its sources in order and returns a [`Part`] for each archive, and for each run of pages. A part
 //! is decompressed and cut into [`Chunk`]s of some records each. Only decompression shows where a
 //! record ends, so one thread cuts a part. The second step *reads* the records of a chunk
-//! ([`Chunk::items`]). It is independent of earlier chunks, so any thread can do it.
+//! ([`Chunk::items`]). Reading a chunk is independent of earlier chunks, so any thread can do it.
 //!
 //! # Other JSON formats
 //!
@@ -44,13 +45,13 @@
 //!
 //! # Folders
 //!
-//! Each file in a folder is a page, whatever it contains, unless both its name and its content are
-//! those of an archive or of JSON lines. JSON lines in a folder must also begin with a record. The
-//! URL of such a page is that of its file.
+//! Each file in a folder is a page, unless both its name and its content indicate an archive or
+//! JSON lines. JSON lines in a folder must also begin with a record. The URL of a page in a folder
+//! is the URL of its file.
 //!
 //! # Whole stores
 //!
-//! [`export`] writes a store as JSON lines, which [`Input`] reads like any others.
+//! [`export`] writes a store as JSON lines, which [`Input`] reads like other JSON lines.
 //!
 //! # When to visit again
 //!
@@ -60,8 +61,7 @@
 //! # Costs and broken input
 //!
 //! A part keeps only its current chunk in memory; a record has at most [`RECORD_BYTES_MAX`]
-//! decompressed bytes. A broken record is an item like any other, and never loses the rest of its
-//! file.
+//! decompressed bytes. A broken record is also an item. The records after it are still read.
 
 mod archive;
 mod capture;
@@ -129,18 +129,20 @@ use url::Schemes;
 use walk::{Except, Walk, broken};
 pub use zstandard::ZstdWindow;
 
-/// The most decompressed bytes of a record, and of a body that is compressed within the record.
+/// The maximum number of decompressed bytes of a record, and of a body that is compressed within
+/// the record.
 pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 
 /// Parses a time: RFC 3339, a date or part of a date, or seconds since 1970. Eight digits that form
-/// a date of the years 1900 to 2100, such as 20240501, are that date. Returns milliseconds since
-/// 1970.
+/// a date of the years 1900 to 2100, such as 20240501, are that date. Returns milliseconds
+/// since 1970.
 pub fn time(text: &str) -> Option<i64> {
     time::parse(text).or_else(|| time::seconds(text.trim().parse().ok()?))
 }
 
 /// Returns the URL of a file or a folder, as used for pages of files: `file://` and the absolute
-/// path, percent-encoded. `..` is resolved as the system does, and other links are kept.
+/// path, percent-encoded. `..` is resolved like the operating system resolves it, and symbolic
+/// links are kept otherwise.
 ///
 /// ```
 /// assert_eq!(simkeep_formats::file_url("/srv/a b/".as_ref())?, "file:///srv/a%20b");
@@ -149,13 +151,13 @@ pub fn time(text: &str) -> Option<i64> {
 ///
 /// # Errors
 ///
-/// If the path is empty, or `..` cannot be resolved.
+/// Returns an error if the path is empty, or if `..` cannot be resolved.
 pub fn file_url(path: &Path) -> io::Result<String> {
     page::url(path)
 }
 
-/// Returns the path of a file below a folder, given the part of its URL after the URL of the folder
-/// and a slash; `None` if the part is not from the URL of a file, byte for byte.
+/// Returns the path of a file below a folder. `rest` is the part of the file's URL after the URL of
+/// the folder and a slash. `None` if no file has a URL with exactly these bytes.
 ///
 /// ```
 /// assert_eq!(simkeep_formats::file_of("notes/a%20b.txt"), Some("notes/a b.txt".into()));
@@ -165,13 +167,13 @@ pub fn file_of(rest: &str) -> Option<PathBuf> {
     url::file_below(rest)
 }
 
-/// Reads a document like a page in a folder: HTML, detected by its name's extension or by its
-/// content, is reduced to its visible text with marks. `None` if it is not text.
+/// Reads a document like a page in a folder. HTML, detected by the extension of the name or by the
+/// content, is reduced to its visible text with marks. `None` if the document is not text.
 pub fn document(path: &Path, document: &[u8]) -> Option<Document> {
     content::document(document, page::kind(path), content::Charset::default())
 }
 
-/// Whether [`document`] reads these bytes as HTML: by the name's extension or by the content.
+/// Whether [`document`] reads these bytes as HTML, by the extension of the name or by the content.
 pub fn is_html(path: &Path, document: &[u8]) -> bool {
     page::kind(path) == content::Kind::Html || content::is_html(document)
 }
@@ -192,7 +194,8 @@ impl Source {
         if argument == "-" { Source::Stdin } else { Source::Path(argument.into()) }
     }
 
-    /// Whether it is neither a file nor a folder, so that reading may have to wait for data.
+    /// Whether the source is neither a file nor a folder, so that reading may have to wait for
+    /// data.
     fn is_live(&self) -> bool {
         match self {
             Source::Stdin => !stdin_is_file(),
@@ -200,8 +203,8 @@ impl Source {
         }
     }
 
-    /// Returns the number of bytes to read, as counted by [`Input::progress`]; `None` if it is
-    /// unknown. Visits every file of a folder, so it may take a while.
+    /// Returns the number of bytes to read, as counted by [`Input::progress`]; `None` if the number
+    /// is unknown. The call visits every file of a folder, so it may take a while.
     pub fn bytes(&self) -> Option<u64> {
         let Source::Path(path) = self else { return None };
         let metadata = path.metadata().ok()?;
@@ -220,16 +223,16 @@ fn stdin_is_file() -> bool {
     stdin.and_then(|stdin| stdin.metadata()).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Chunks to be read in order: those of one archive, or some pages.
+/// Chunks to be read in order: the chunks of one archive, or of some pages.
 pub type Part = Box<dyn Iterator<Item = Chunk> + Send>;
 
-/// Reads the records of a stream that is not a file: an archive or JSON lines. If it is `live`,
-/// reading may have to wait for data. If its start is broken, `expected` gives the format, as an
-/// extension of a file name. Reads its first bytes.
+/// Reads the records of a stream that is not a file: an archive or JSON lines. `live` means that
+/// reading may have to wait for data. If the start of the stream is broken, `expected` determines
+/// the format, as an extension of a file name. Reads the first bytes of the stream.
 ///
 /// # Errors
 ///
-/// If the stream cannot be read, or is neither an archive nor JSON lines.
+/// Returns an error if the stream cannot be read, or is neither an archive nor JSON lines.
 pub fn part(
     name: &str,
     expected: &str,
@@ -242,19 +245,19 @@ pub fn part(
     part_of(stream.map_err(|e| broken(Path::new(name), &e))?.live(live), expected, Reads::default())
 }
 
-/// The options that decide which records of a source are read, and how.
+/// The options for reading the records of a source.
 #[derive(Clone, Default)]
 struct Reads {
-    /// For JSON lines and Parquet files in other formats.
+    /// Custom keys, for JSON lines and Parquet files in other formats.
     keys: Option<Arc<Keys>>,
-    /// For web archives.
+    /// The URL schemes of pages, for web archives.
     schemes: Arc<Schemes>,
 }
 
 /// Reads the records of a stream that is not a file.
 fn part_of(mut stream: Stream, expected: &str, reads: Reads) -> Result<Part, Broken> {
     let kind = sniff::kind(&mut stream, Some(OsStr::new(expected)));
-    // A page has no URL here.
+    // A stream has no URL, so it cannot be a page.
     if kind == Kind::Page || (kind == Kind::JsonLines && content::is_binary(stream.seen())) {
         let why = "neither JSON lines nor a web archive; name a file to read it as a page";
         return Err(Broken { at: stream.name().to_string(), why: why.into() });
@@ -284,7 +287,7 @@ fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
         }
         Kind::Warc => Box::new(Cutter::<Warc>::new(stream, reads.schemes)),
         Kind::Arc => Box::new(Cutter::<archive::arc::Arc>::new(stream, reads.schemes)),
-        // A page is no archive, and never comes here.
+        // This function is never called for a page, since a page is not an archive.
         Kind::JsonLines | Kind::Page => {
             let chunk =
                 move |lines| Chunk::of(Cut::unread(JsonLines { lines, keys: reads.keys.clone() }));
@@ -298,7 +301,7 @@ fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
 /// A source that cannot be opened becomes an [`Item::Broken`], and the next source is read.
 pub struct Input {
     sources: VecDeque<Source>,
-    /// A folder that is skipped within others.
+    /// A folder that is skipped within other folders.
     except: Option<Except>,
     zstd_window: ZstdWindow,
     reads: Reads,
@@ -320,7 +323,7 @@ enum Opened {
 }
 
 impl Input {
-    /// Reads these sources. Opens nothing yet.
+    /// Creates an input of these sources. Opens no source yet.
     pub fn new(sources: impl IntoIterator<Item = Source>) -> Input {
         Input {
             sources: sources.into_iter().collect(),
@@ -365,8 +368,8 @@ impl Input {
         Arc::clone(&self.progress)
     }
 
-    /// Returns a flag that a folder, or an entry of one, could not be read. Other threads may read
-    /// it. It is final when there are no more parts.
+    /// Returns a flag that is set if a folder, or an entry of a folder, could not be read. Other
+    /// threads may read the flag. The flag is final when there are no more parts.
     pub fn walk_failed(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.walk_failed)
     }
@@ -429,7 +432,8 @@ impl Input {
                 match promised {
                     #[cfg(feature = "parquet")]
                     Kind::Parquet => return Ok(Opened::Archive(self.parquet(&path)?)),
-                    // Not readable here, and no reason to leave out the rest of the folder.
+                    // Parquet files in folders cannot be read, but the rest of the folder is still
+                    // read.
                     #[cfg(not(feature = "parquet"))]
                     Kind::Parquet => {}
                     _ => {

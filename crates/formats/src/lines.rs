@@ -8,12 +8,12 @@ use super::chunk::CHUNK_BYTES;
 use super::stream::Stream;
 use super::{RECORD_BYTES_MAX, Source, ZstdWindow, escape, export};
 
-/// Opens a file of lines, which may be compressed; `-` is standard input. Reads its first bytes.
-/// Lines of a pipe are returned as soon as they arrive.
+/// Opens a file of lines, which may be compressed; `-` is standard input. Reads the first bytes of
+/// the file. Lines of a pipe are returned as soon as they arrive.
 ///
 /// # Errors
 ///
-/// A message for the user, if the file cannot be read.
+/// Returns a message for the user if the file cannot be read.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> {
     let stream = Stream::open(path, zstd_window);
     let stream = stream.map_err(|e| format!("cannot read {}: {e}", path.display()))?;
@@ -23,10 +23,10 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<LineCutter, String> 
 /// Some whole lines of a stream.
 pub struct Lines {
     name: Arc<str>,
-    /// The number of the first one.
+    /// The number of the first line.
     first: u64,
     bytes: Vec<u8>,
-    /// The reason why the next line after them cannot be read.
+    /// The reason why the next line after these lines cannot be read.
     fault: Option<String>,
     of: Of,
 }
@@ -36,17 +36,18 @@ pub struct Lines {
 enum Of {
     Anything,
     Export,
-    /// No lines: the file of an export has ended.
+    /// The end of an export's file, without lines.
     Ended,
 }
 
 impl Lines {
-    /// Returns the bytes of memory that they take.
+    /// Returns the bytes of memory that the lines take.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Returns each line with its number: without its end (LF or CR LF), or why it cannot be read.
+    /// Returns each line with its number. A line has no line end (LF or CR LF). A line that cannot
+    /// be read is an error with the reason.
     pub fn each(&self) -> impl Iterator<Item = (u64, Result<&[u8], &str>)> {
         let bytes = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let lines = (!self.bytes.is_empty()).then(|| bytes.split(|&b| b == b'\n'));
@@ -55,23 +56,25 @@ impl Lines {
         (self.first..).zip(lines.chain(self.fault.as_deref().map(Err)))
     }
 
-    /// Whether they are lines of an export.
+    /// Whether the lines belong to an export.
     pub(super) fn is_of_export(&self) -> bool {
         self.of != Of::Anything
     }
 
-    /// Returns the number of the line after the last, if they mark the end of an export's file.
+    /// If these lines mark the end of an export's file, returns the number of lines in the file
+    /// plus one.
     pub(super) fn export_has_ended(&self) -> Option<u64> {
         (self.of == Of::Ended).then_some(self.first)
     }
 
-    /// Returns the number of the line within which the stream ends, if these are its last lines.
+    /// Returns the number of the line within which the stream ends, if the stream ends after these
+    /// lines.
     pub(super) fn cut(&self) -> Option<u64> {
         let is_cut = !self.bytes.is_empty() && !self.bytes.ends_with(b"\n");
         is_cut.then(|| self.first + self.bytes.iter().filter(|&&b| b == b'\n').count() as u64)
     }
 
-    /// Returns the place of the line with this number, escaped for display.
+    /// Returns the position of the line with this number, escaped for display.
     pub fn at(&self, number: u64) -> String {
         format!("{}, line {number}", self.name)
     }
@@ -79,8 +82,8 @@ impl Lines {
 
 /// Splits a stream between its lines.
 ///
-/// If a compressed part is damaged, the current line is lost, and the next begins where the stream
-/// continues.
+/// If a compressed part is damaged, the current line is lost, and the next line begins where the
+/// stream continues.
 pub struct LineCutter {
     stream: Stream,
     /// The beginning of an unfinished line.
@@ -124,7 +127,7 @@ impl Iterator for LineCutter {
     fn next(&mut self) -> Option<Lines> {
         let mut bytes = std::mem::take(&mut self.begun);
         bytes.reserve(CHUNK_BYTES);
-        // Up to where the lines are whole.
+        // The end of the last whole line.
         let mut whole = 0;
         let mut fault = None;
         loop {
@@ -134,7 +137,7 @@ impl Iterator for LineCutter {
                     whole = bytes.len();
                     break;
                 }
-                // So that a line that ends within it is not too long.
+                // The part is limited, so that a line that ends within it is not too long.
                 Ok(part) => part.get(..self.line_bytes_max).unwrap_or(part),
                 Err(error) => {
                     bytes.truncate(whole);
@@ -184,7 +187,7 @@ impl Iterator for LineCutter {
     }
 }
 
-/// Whether the first of these lines is that of an export.
+/// Whether the first of these lines begins an export.
 fn lines_begin_export(lines: &[u8]) -> bool {
     let first = lines.split(|&b| b == b'\n').next().unwrap_or_default();
     export::is_head(without_mark(first))

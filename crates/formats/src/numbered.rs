@@ -3,7 +3,7 @@
 use super::stream::{Line, Stream};
 use super::{Broken, escape};
 
-/// The most bytes of a line: more than a URL with every character escaped.
+/// The maximum number of bytes of a line. A URL with every character escaped is shorter.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
 /// The lines of a stream that are not blank.

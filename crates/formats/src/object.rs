@@ -26,11 +26,11 @@ pub(super) struct Object<'a> {
     pub(super) weight: Option<Value<'a>>,
     pub(super) class: Option<Value<'a>>,
     pub(super) ask: Option<Value<'a>>,
-    /// Whether there are other keys.
+    /// Whether the object has other keys.
     pub(super) has_others: bool,
 }
 
-/// A value. Irrelevant ones are skipped and not kept, however large.
+/// A value. Irrelevant values of any size are skipped, and not kept.
 #[derive(PartialEq)]
 pub(super) enum Value<'a> {
     Null,
@@ -46,7 +46,7 @@ impl Value<'_> {
         i64::try_from(number).map_or(Value::Decimal(number as f64), Value::Whole)
     }
 
-    /// Returns the time that it represents as the value of a key.
+    /// Returns the time that the value represents under a key.
     pub(super) fn time(&self, key: &str) -> Result<i64, String> {
         let time = match self {
             Value::Whole(number) => time::number(*number),

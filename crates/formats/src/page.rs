@@ -1,4 +1,4 @@
-//! A file that is a page by itself.
+//! A file that is itself a page.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -19,7 +19,7 @@ use super::{Broken, Fault, Item, Payload, RECORD_BYTES_MAX, Record, digest, time
 /// An unread file that is a page.
 pub(super) struct Page {
     path: PathBuf,
-    /// Its size on disk, compressed or not.
+    /// The size of the file on disk, compressed or not.
     size: u64,
     content: PageContent,
 }
@@ -35,7 +35,7 @@ enum PageContent {
 impl Page {
     /// Creates a page from an uncompressed file, which is opened when it is read.
     pub(super) fn plain(path: PathBuf, progress: Arc<AtomicU64>) -> Page {
-        // One that cannot be looked at cannot be read.
+        // A file without metadata cannot be read, either.
         let size = path.metadata().map_or(0, |metadata| metadata.len());
         Page { path, size, content: PageContent::File(progress) }
     }
@@ -48,8 +48,8 @@ impl Page {
 }
 
 impl Unread for Page {
-    /// Returns the bytes held while it is read, and before if it is open. The number is high for an
-    /// open file, so that few are open at once.
+    /// Returns the bytes of memory that the page takes while it is read; for an open file also
+    /// before. The number is high for an open file, so that few files are open at once.
     fn bytes(&self) -> usize {
         let size = usize::try_from(self.size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX);
         match self.content {
@@ -63,8 +63,9 @@ impl Unread for Page {
     }
 }
 
-/// Reads a file as a page: its URL is `file://` and the absolute path, its visit the time of its
-/// last modification. HTML, by extension or content, is reduced to the visible text.
+/// Reads a file as a page: its URL is `file://` and the absolute path, and the time of its visit is
+/// the time of its last modification. HTML, detected by extension or content, is reduced to its
+/// visible text.
 fn read(Page { path, content, .. }: Page) -> Item {
     let (metadata, mut stream) = match content {
         PageContent::Opened(metadata, stream) => (metadata, *stream),
@@ -102,7 +103,7 @@ fn page(path: &Path, metadata: &Metadata, stream: &mut Stream) -> Result<Item, F
     Ok(Item::Record(record))
 }
 
-/// Returns the text of a file with its digest; or a binary payload if it is not text.
+/// Returns the text of a file with its digest, or a binary payload if the file is not text.
 fn held(path: &Path, stream: &mut Stream) -> Result<(Payload, Option<Digest>), Fault> {
     let mut bytes = Vec::new();
     stream.take(RECORD_BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -116,21 +117,22 @@ fn held(path: &Path, stream: &mut Stream) -> Result<(Payload, Option<Digest>), F
     })
 }
 
-/// Returns the URL of a file or a folder, as that of a page.
+/// Returns the URL of a file or a folder, in the form of a page's URL.
 pub(super) fn url(path: &Path) -> std::io::Result<String> {
-    // Without a slash at the end, or two in the middle.
+    // The path has no slash at the end, and no double slashes.
     let path: PathBuf = absolute(path)?.components().collect();
     Ok(url::of_file(&path))
 }
 
-/// Returns the kind of a document by its name's extension.
+/// Returns the kind of a document by the extension of its name.
 pub(super) fn kind(path: &Path) -> Kind {
     let ending = path.extension().unwrap_or_default();
     let is_html = ["html", "htm", "xhtml"].iter().any(|known| ending.eq_ignore_ascii_case(known));
     if is_html { Kind::Html } else { Kind::Unsaid }
 }
 
-/// Returns the absolute path; `..` is resolved as the system does, other links are kept.
+/// Returns the absolute path. `..` is resolved like the operating system resolves it; symbolic
+/// links are kept otherwise.
 fn absolute(path: &Path) -> std::io::Result<std::path::PathBuf> {
     let absolute = std::path::absolute(path)?;
     if absolute.components().any(|part| part == std::path::Component::ParentDir) {

@@ -77,7 +77,7 @@ struct Rows {
     documents: Documents,
     name: Arc<str>,
     keys: Arc<Keys>,
-    /// The next rows, and the number of the first.
+    /// The next rows, and the number of the first of them.
     rows: std::vec::IntoIter<[Cell; 3]>,
     number: u64,
     bytes: u64,
@@ -122,7 +122,8 @@ impl Rows {
                     return Some(Cut::Clear(Item::Broken(Broken { at, why: escape(&why) })));
                 }
                 None => {
-                    // How far it is within the file, its metadata do not say in bytes.
+                    // The bytes of the file are counted at its end, since the metadata do not tell
+                    // the position of a row in bytes.
                     let bytes = std::mem::take(&mut self.bytes);
                     self.progress.fetch_add(bytes, Ordering::Relaxed);
                     return None;

@@ -1,4 +1,4 @@
-//! The lines of a corpus, byte by byte, to copy them unchanged.
+//! Reads the lines of a corpus byte by byte, to copy them unchanged.
 
 use std::fs::File;
 use std::io::{self, BufRead};
@@ -29,7 +29,8 @@ impl Corpus {
     ///
     /// # Errors
     ///
-    /// A message for the user, if it cannot be read, or is neither JSON lines nor Parquet.
+    /// Returns a message for the user if the file cannot be read, or is neither JSON lines nor
+    /// Parquet.
     pub fn open(
         path: &Path,
         zstd_window: ZstdWindow,
@@ -47,7 +48,7 @@ impl Corpus {
                 Err("an export of a store, and no corpus".to_owned())
             }
             (Kind::JsonLines, _) => Ok(Corpus::Lines(Box::new(RawLines::new(stream)))),
-            // There is nothing in it that could be anything else.
+            // An empty file counts as JSON lines.
             (Kind::Page, _) if stream.look_ahead(1).is_empty() => {
                 Ok(Corpus::Lines(Box::new(RawLines::new(stream))))
             }
@@ -56,14 +57,14 @@ impl Corpus {
     }
 }
 
-/// Whether its first line is that of an export.
+/// Whether the first line of the stream begins an export.
 fn begins_export(stream: &mut Stream) -> bool {
     let start = stream.look_ahead(export::HEAD_BYTES_MAX);
     let first = start.split(|&b| b == b'\n').next().unwrap_or_default();
     export::is_head(without_mark(first))
 }
 
-/// The lines of a file, decompressed, each with its end: together they are the whole file.
+/// The decompressed lines of a file, each with its line end. Together the lines are the whole file.
 ///
 /// Unlike in [`lines`](super::lines), a damaged compressed part ends the file.
 pub struct RawLines {
@@ -72,7 +73,7 @@ pub struct RawLines {
     held: Vec<u8>,
     /// The number of bytes of the stream in the last line.
     taken: usize,
-    /// Whether the next bytes continue a line that is too long.
+    /// Whether the next bytes continue a line longer than the limit.
     goes_on: bool,
     line_bytes_max: usize,
 }
@@ -80,11 +81,11 @@ pub struct RawLines {
 /// A piece of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawLine<'a> {
-    /// A line, with its end if it has one.
+    /// A line, with its line end if it has one.
     Whole(&'a [u8]),
     /// The start of a line longer than [`RECORD_BYTES_MAX`].
     TooLong(&'a [u8]),
-    /// The continuation of that line.
+    /// The continuation of a line longer than [`RECORD_BYTES_MAX`].
     GoesOn(&'a [u8]),
 }
 
@@ -103,7 +104,7 @@ impl RawLines {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or a packed part of it is damaged.
+    /// Returns an error if the file cannot be read, or if a compressed part is damaged.
     pub fn next_line(&mut self) -> io::Result<Option<RawLine<'_>>> {
         self.stream.consume(std::mem::take(&mut self.taken));
         self.held.clear();
@@ -135,12 +136,12 @@ impl RawLines {
     }
 }
 
-/// Returns the name of the document in a line, as loading it with these keys finds it. `None` for
-/// an empty line.
+/// Returns the name of the document in a line, as found when the line is loaded with these keys.
+/// `None` for an empty line.
 ///
 /// # Errors
 ///
-/// The reason why there is no name.
+/// Returns the reason why the line has no name.
 pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String> {
     let line = without_mark(line);
     if line.trim_ascii().is_empty() {
@@ -149,12 +150,12 @@ pub fn name<'l>(line: &'l [u8], keys: &Keys) -> Result<Option<Name<'l>>, String>
     keys.name(line).map(Some)
 }
 
-/// Returns the name of the document in a row of a Parquet file, as loading it finds it, from the
-/// cells of its name and of its text.
+/// Returns the name of the document in a row of a Parquet file, as found when the row is loaded.
+/// `url` and `text` are the cells of the name and of the text.
 ///
 /// # Errors
 ///
-/// The reason why there is no name.
+/// Returns the reason why the row has no name.
 #[cfg(feature = "parquet")]
 pub fn name_in_row(
     keys: &Keys,
@@ -168,7 +169,7 @@ pub fn name_in_row(
 ///
 /// # Errors
 ///
-/// If the line has such a key already, or is not an object.
+/// Returns an error if the line already has such a key, or is not an object.
 pub fn marked(line: &[u8], duplicate_of: &str, distance: u32) -> Result<Vec<u8>, String> {
     for key in ["duplicate_of", "distance"] {
         if has_key(line, key) {
@@ -188,7 +189,7 @@ mod tests {
     use super::super::stream::tests::stream;
     use super::*;
 
-    /// Returns all bytes, and the lines with whether they are whole.
+    /// Returns all bytes, and each line with a flag for a whole line.
     fn read(bytes: Vec<u8>, line_bytes_max: usize) -> (Vec<u8>, Vec<(bool, Vec<u8>)>) {
         let mut lines = RawLines { line_bytes_max, ..RawLines::new(stream(bytes)) };
         let (mut all, mut found) = (Vec::new(), Vec::new());

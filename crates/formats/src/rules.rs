@@ -22,21 +22,22 @@ use super::{Broken, ZstdWindow, escape};
 /// {"under":"example.com/news","min":"1h","max":"7d","weight":2,"per_host":100,"policy":"fixed:1d"}
 /// ```
 ///
-/// A line is a [`Rule`]. Without `under` it is for all pages that match no other rule. `under` is a
-/// [`Prefix`](simkeep::Prefix), `min` and `max` are [intervals](simkeep::recrawl::Interval), and
-/// `policy` is a [`Policy`](simkeep::recrawl::Policy). All are optional; `null` means a missing
-/// key.
+/// A line is a [`Rule`]. A rule without `under` applies to all pages that match no other rule.
+/// `under` is a [`Prefix`](simkeep::Prefix), `min` and `max` are
+/// [intervals](simkeep::recrawl::Interval), and `policy` is a [`Policy`](simkeep::recrawl::Policy).
+/// All keys are optional; `null` has the meaning of a missing key.
 ///
 /// # Errors
 ///
-/// If the file cannot be read; or the line, or both lines, and the problem: an unknown or repeated
-/// key, an invalid value, a `min` above `max`, or a prefix of an earlier line.
+/// Returns an error if the file cannot be read. For an invalid line, the error has the number of
+/// the line, or of both lines, and the problem: an unknown or repeated key, an invalid value, a
+/// `min` above `max`, or a prefix of an earlier line.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
     let stream = Stream::open(path, zstd_window);
     rules(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?)
 }
 
-/// Reads the rules in JSON lines from a reader, as [`open`] does from a file.
+/// Reads the rules in JSON lines from a reader. See [`open`].
 ///
 /// ```
 /// use std::io::Cursor;
@@ -55,7 +56,7 @@ pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Rules, Broken> {
 ///
 /// # Errors
 ///
-/// The errors of [`open`].
+/// Returns the errors of [`open`].
 pub fn read(
     name: &str,
     bytes: Box<dyn Read + Send>,
@@ -75,7 +76,7 @@ fn rules(stream: Stream) -> Result<Rules, Broken> {
     Rules::new(rules).map_err(|error| refused(&lines, &numbers, error))
 }
 
-/// Builds the error, with the numbers of the lines instead of those of the rules.
+/// Builds the error, with the numbers of lines instead of the numbers of rules.
 #[expect(clippy::indexing_slicing, reason = "each rule has a line, and rules are counted from 1")]
 fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken {
     match error {

@@ -23,12 +23,12 @@ pub(super) enum Kind {
     Index,
     /// A Parquet table.
     Parquet,
-    /// None of these: a page by itself.
+    /// Any other file, which is itself a page.
     Page,
 }
 
-/// Detects the kind of a file. The content decides; the name is used only if the content is broken
-/// at the start, and for JSON whose lines cannot be detected.
+/// Detects the kind of a file. The content determines the kind. The name is used only if the start
+/// of the content is broken, and for JSON whose lines cannot be detected.
 pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
     let named = name.and_then(by_name);
     let start = stream.look_ahead_until(SNIFFED_BYTES, has_whole_line);
@@ -38,8 +38,8 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
     } else if text.starts_with(b"filedesc:") {
         Kind::Arc
     } else if text.starts_with(b"{") {
-        // A line that is a complete object, or too long to decide. An object spread over many lines
-        // is a document.
+        // A whole line must be a complete object, or be too long for a check. An object spread over
+        // many lines is a document.
         let whole = text.contains(&b'\n') || start.len() < SNIFFED_BYTES;
         let line = text.split(|&b| b == b'\n').next().unwrap_or(text).trim_ascii_end();
         let spread = whole && (!line.ends_with(b"}") || line.len() < 3);
@@ -60,13 +60,13 @@ fn text(start: &[u8]) -> &[u8] {
     start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start()
 }
 
-/// Whether there is a complete first line: a client may wait for an answer before it sends the
-/// next.
+/// Whether the stream has a complete first line. A client may wait for an answer before it sends
+/// the next line.
 fn has_whole_line(start: &[u8]) -> bool {
     text(start).contains(&b'\n')
 }
 
-/// Whether this begins with a line of CDXJ: a key, a time of 14 digits, and an object.
+/// Whether a text begins with a line of CDXJ: a key, a time of 14 digits, and an object.
 fn is_index(text: &[u8]) -> bool {
     let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
     let mut words = line.splitn(3, |&b| b == b' ');
@@ -76,8 +76,8 @@ fn is_index(text: &[u8]) -> bool {
         && object.is_some_and(|object| object.starts_with(b"{"))
 }
 
-/// Whether JSON lines look like records, or have the custom keys: JSON in folders is often
-/// something else.
+/// Whether JSON lines look like records, or have the custom keys. JSON in folders often has other
+/// content.
 pub(super) fn holds_records(stream: &mut Stream, keys: Option<&Keys>) -> bool {
     let start = stream.look_ahead(SNIFFED_BYTES);
     let line = start.split(|&b| b == b'\n').next().unwrap_or_default();

@@ -15,19 +15,19 @@ use super::zstandard::ZstdWindow;
 
 /// The decompressed bytes of one source.
 ///
-/// After an error it may continue, but not where it stopped: see [`Unpacked`].
+/// After an error the stream may continue, but not at the position of the error. See [`Unpacked`].
 pub(super) struct Stream {
     /// The name of the source, escaped for display.
     name: Arc<str>,
     /// Whether reading may have to wait for data.
     live: bool,
     unpacked: Unpacked,
-    /// Bytes that were examined and not yet consumed; they come first.
+    /// Bytes that were examined and not yet consumed, which are returned first.
     ahead: Vec<u8>,
     ahead_consumed: usize,
-    /// The compressed part that they are from.
+    /// The compressed part of the bytes in `ahead`.
     ahead_part: Option<u64>,
-    /// An error that comes next, and the compressed part that it is about.
+    /// An error to return next, and the compressed part to which it refers.
     failed: Option<(io::Error, Option<u64>)>,
     /// The compressed part of the bytes last returned.
     shown_part: Option<u64>,
@@ -40,9 +40,9 @@ pub(super) struct Stream {
 pub(super) enum Line {
     /// A line end, or the end of the stream.
     Whole,
-    /// The line was longer than the limit; the rest has been skipped.
+    /// The line was longer than the limit; the rest of the line has been skipped.
     TooLong,
-    /// There was no line.
+    /// The stream has ended, without a further line.
     End,
 }
 
@@ -88,7 +88,7 @@ impl Stream {
     }
 
     /// Decompresses the bytes of this stream again, up to `bytes_max` bytes. Reading more is an
-    /// error: a doubly compressed file can expand a millionfold.
+    /// error, since a doubly compressed file can expand a millionfold.
     pub(super) fn unpacked_again(
         self,
         bytes_max: u64,
@@ -125,13 +125,13 @@ impl Stream {
     }
 
     /// Returns the first `count` bytes without consuming them; fewer if the stream, or its first
-    /// compressed part, ends or fails before.
+    /// compressed part, ends or fails earlier.
     pub(super) fn look_ahead(&mut self, count: usize) -> &[u8] {
         self.look_ahead_until(count, |_| false)
     }
 
-    /// Returns the first bytes as [`look_ahead`](Self::look_ahead) does, but on a stream that may
-    /// have to wait, only until they are enough.
+    /// Returns the first bytes like [`look_ahead`](Self::look_ahead). On a stream that may have to
+    /// wait, reads only until there are enough bytes.
     pub(super) fn look_ahead_until(
         &mut self,
         count: usize,
@@ -164,8 +164,8 @@ impl Stream {
         &self.ahead
     }
 
-    /// Skips line ends, and checks whether the compressed part of the bytes before them is sound:
-    /// its checksum is at its end. Damage to a later part is not reported yet.
+    /// Skips line ends, and checks whether the compressed part of the bytes before them is sound.
+    /// The checksum of a part is at its end. Damage to a later part is not reported yet.
     pub(super) fn settle(&mut self) -> io::Result<()> {
         let part = self.shown_part;
         loop {
@@ -187,7 +187,7 @@ impl Stream {
         }
     }
 
-    /// Returns the available bytes, or an error and the compressed part that it is about.
+    /// Returns the available bytes, or an error and the compressed part to which it refers.
     fn show(&mut self) -> Result<&[u8], (io::Error, Option<u64>)> {
         if self.ahead_consumed < self.ahead.len() {
             self.shown_part = self.ahead_part;
@@ -223,8 +223,8 @@ impl Stream {
         Arc::clone(&self.name)
     }
 
-    /// Reads the next line, without its end (LF or CR LF), into `line`. If it is longer than `max`
-    /// bytes, the rest is skipped.
+    /// Reads the next line, without its end (LF or CR LF), into `line`. If the line is longer than
+    /// `max` bytes, the rest of the line is skipped.
     pub(super) fn line(&mut self, line: &mut Vec<u8>, max: usize) -> io::Result<Line> {
         line.clear();
         let (mut any, mut too_long) = (false, false);
@@ -306,7 +306,7 @@ impl BufRead for Stream {
     }
 }
 
-/// A stream that is limited to some bytes.
+/// A stream that is limited to a number of bytes.
 struct Limited {
     stream: Stream,
     left: u64,

@@ -1,21 +1,22 @@
 //! Lone surrogates in JSON, which represent no character.
 //!
 //! RFC 8259, section 8.2, allows `"\uDEAD"` in its grammar and leaves its meaning open. Python and
-//! JavaScript write such escapes for texts that were cut between the two halves of a character. As
-//! in the WHATWG's UTF-16 decoder and every browser, each lone half becomes U+FFFD.
+//! JavaScript write such escapes for texts that were cut between the two halves of a character.
+//! Each lone half becomes U+FFFD, as in the WHATWG's UTF-16 decoder and in every browser.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// The length of an escape such as `\ud83d`.
+/// The length of an escape, for example `\ud83d`.
 const ESCAPE_BYTES: usize = 6;
 
 /// The escape of U+FFFD, which has the same length.
 const REPLACEMENT: &[u8; ESCAPE_BYTES] = b"\\ufffd";
 
-/// Replaces each escape of a lone surrogate in a line of JSON with that of U+FFFD. Both have the
-/// same length, so no offset changes. A line without a lone surrogate is returned unchanged.
+/// Replaces each escape of a lone surrogate in a line of JSON with the escape of U+FFFD. The two
+/// escapes have the same length, so no offset changes. A line without a lone surrogate is returned
+/// unchanged.
 ///
 /// Costs one pass over the line, and a copy of it if it has a lone surrogate.
 ///
@@ -40,14 +41,14 @@ pub fn with_whole_characters(line: &[u8]) -> Cow<'_, [u8]> {
                 end
             }
             (Some(_), _) => escape + ESCAPE_BYTES,
-            // Some other escape, such as that of a backslash.
+            // Another escape, for example the escape of a backslash.
             (None, _) => escape + 2,
         };
     }
     whole
 }
 
-/// Returns the UTF-16 code unit that is escaped at a place, if there is one.
+/// Returns the UTF-16 code unit of the escape at this position, if the line has an escape there.
 fn unit(line: &[u8], at: usize) -> Option<u16> {
     let digits = line.get(at..at + ESCAPE_BYTES)?.strip_prefix(b"\\u")?;
     let digits = digits.iter().map(|digit| char::from(*digit).to_digit(16));

@@ -103,7 +103,7 @@ fn shared(what: &str) -> Option<PathBuf> {
 }
 
 /// Returns kind, start of the digest and URL of each record of a file, and the number of broken
-/// ones.
+/// records.
 fn contents(path: &Path) -> (Vec<String>, usize) {
     let (mut records, mut broken) = (Vec::new(), 0);
     for item in read(path) {
@@ -137,8 +137,8 @@ fn contents(path: &Path) -> (Vec<String>, usize) {
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn real_archives_are_read_as_far_as_sound() {
     let Some(folder) = shared("warc") else { return };
-    // Kind, start of the digest and URL of each record, and the number of broken ones, determined
-    // by hand. Equal digests show that revisits match their originals.
+    // Kind, start of the digest and URL of each record, and the number of broken records,
+    // determined by hand. Equal digests show that revisits match their originals.
     let example = ["text 37cf167c http://example.com/", "revisit 37cf167c http://example.com/"];
     let spaced = "text 0e973b59 http://example.com/index.cfm?FuseAction=Email&EmailTitle=Examples \
                   From The Live Web&IsPopUp=False";

@@ -15,8 +15,8 @@ const WEB_BEGAN: i64 = 631_152_000_000;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// The years of dates that are written as one number, such as 20240501. As seconds since 1970 all
-/// such numbers are in August 1970.
+/// The years of dates that are written as one number, such as 20240501. As seconds since 1970, all
+/// such numbers would denote times in August 1970.
 const YEARS_OF_NUMBERS: RangeInclusive<i64> = 1900..=2100;
 
 /// Parses a time in RFC 3339. As WARC 1.1 and sitemaps allow, seconds, time of day, day and month
@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     if let Some(time) = rfc3339(text) {
         return Some(time);
     }
-    // A zone may follow minutes. A time without one has another length.
+    // A zone may follow the minutes. A time without a zone has a different length.
     if let Some((minutes, zone)) = text.split_at_checked("0000-00-00T00:00".len())
         && (zone == "Z" || zone.starts_with(['+', '-']))
     {
@@ -81,8 +81,8 @@ fn rfc3339(text: &str) -> Option<i64> {
     if is_leap { leap(ms) } else { Some(ms) }
 }
 
-/// Returns the time of a leap second, which has no number of its own: the last millisecond of the
-/// second before it. `None` unless a month ends with that second in UTC.
+/// Returns the time of a leap second: the last millisecond of the second before it, since a leap
+/// second has no number. `None` unless a month ends with the leap second in UTC.
 fn leap(before: i64) -> Option<i64> {
     let last = before.div_euclid(1000) * 1000 + 999;
     let next = EPOCH.checked_add(SignedDuration::from_millis(last + 1)).ok()?;
@@ -124,12 +124,13 @@ pub(super) fn arc(text: &str) -> Option<i64> {
     }
 }
 
-/// Parses the time of a capture in this field of an archive with `read`.
+/// Parses the time of a capture with `read`. `field` is the name of the archive's field.
 ///
 /// # Errors
 ///
-/// The text is not a time, or it is from before the web existed. A crawler writes 1970 if its clock
-/// was not set, and such a visit would be the first of its page for ever.
+/// Returns an error if the text is not a time, or if the time is before the beginning of the web. A
+/// crawler writes 1970 if its clock was not set, and such a visit would remain the first visit of
+/// its page forever.
 pub(super) fn captured(
     field: &str,
     text: &str,
@@ -140,36 +141,36 @@ pub(super) fn captured(
     of_the_web(time).ok_or_else(|| format!("{field} is \"{shown}\", before 1990"))
 }
 
-/// Returns the time if it is not from before the web.
+/// Returns the time if it is not before the beginning of the web.
 pub(super) fn of_the_web(ms: i64) -> Option<i64> {
     (ms >= WEB_BEGAN).then_some(ms)
 }
 
-/// Whether a modification time is plausible for a response. It must not be after the server's
-/// `Date`, or if that is missing or more than a day ahead, after the time of the visit (RFC 9110,
-/// section 8.8.2.1).
+/// Whether a modification time is plausible for a response. The modification time must not be later
+/// than the server's `Date`. If the `Date` is missing or more than a day ahead, the modification
+/// time must not be later than the time of the visit (RFC 9110, section 8.8.2.1).
 pub(super) fn is_modified_before(modified: i64, date: Option<i64>, visit: i64) -> bool {
     let date = date.filter(|date| *date <= visit.saturating_add(MS_PER_DAY));
     modified <= date.unwrap_or(visit)
 }
 
-/// Whether a modification time is plausible for the visit time in a line, which may be only a day,
-/// that is, its first moment.
+/// Whether a modification time is plausible for the visit time in a line. A visit time may be only
+/// a day, which means the first moment of the day.
 pub(super) fn is_modified_by_day(modified: i64, visit: i64) -> bool {
     let is_day_alone = visit.rem_euclid(MS_PER_DAY) == 0;
     modified <= if is_day_alone { visit.saturating_add(MS_PER_DAY) } else { visit }
 }
 
 /// Parses a time of HTTP, in any of its three forms (RFC 9110, 5.6.7). Day, month, year and time of
-/// day are recognized by their shape in any order, as browsers do for cookies (RFC 6265, 5.1.1).
-/// Two-digit years are 1970 to 2069. `None` if the text has anything else than the name of a day
-/// and the zone of HTTP, and for a time before 1990.
+/// day are recognized by their shape in any order, like cookie dates in browsers (RFC 6265, 5.1.1).
+/// Two-digit years are 1970 to 2069. `None` if the text has other words than the name of a day and
+/// the zone of HTTP, and for a time before 1990.
 pub(super) fn http(text: &str) -> Option<i64> {
     http_date(text).and_then(of_the_web)
 }
 
 fn http_date(text: &str) -> Option<i64> {
-    /// Longer than any of the three forms.
+    /// The maximum number of bytes of a text. All three forms are shorter.
     const BYTES_MAX: usize = 64;
     const MONTHS: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
     const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
@@ -210,10 +211,10 @@ fn time_of_day(text: &str) -> Option<Time> {
     Time::new(part(0)?, part(3)?, part(6)?, 0).ok()
 }
 
-/// Writes a time as RFC 3339 in UTC; with milliseconds if it has any.
+/// Writes a time as RFC 3339 in UTC, with milliseconds if they are not zero.
 pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
     let Ok(time) = EPOCH.checked_add(SignedDuration::from_millis(ms)) else {
-        // No store holds such a time.
+        // No store contains a time outside of this range.
         out.extend_from_slice(format!("{ms} ms").as_bytes());
         return;
     };
@@ -237,21 +238,21 @@ pub(super) fn put(out: &mut Vec<u8>, ms: i64) {
     }
 }
 
-/// Converts an integer to a time: a date such as 20240501, in UTC, if it is one of the years 1900
-/// to 2100, otherwise seconds since 1970.
+/// Converts an integer to a time: a date such as 20240501, in UTC, if its year is one of 1900 to
+/// 2100, otherwise seconds since 1970.
 pub(super) fn number(number: i64) -> Option<i64> {
     date_number(number).or_else(|| number.checked_mul(1000).and_then(checked))
 }
 
-/// Converts a decimal number to a time, as [`number`] if it is an integer: tools without integers
-/// write 20240501.0.
+/// Converts a decimal number to a time. An integer is converted by [`number`], since tools without
+/// integers write 20240501.0.
 pub(super) fn decimal(decimal: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "whole, and of eight digits")]
     let whole = (decimal.trunc() == decimal && decimal.abs() < 1e8).then_some(decimal as i64);
     whole.and_then(date_number).or_else(|| seconds(decimal))
 }
 
-/// Returns the first moment of the day that such a number denotes.
+/// Returns the first moment of the day that a number such as 20240501 denotes.
 fn date_number(number: i64) -> Option<i64> {
     if !YEARS_OF_NUMBERS.contains(&number.div_euclid(10_000)) {
         return None;
@@ -274,7 +275,8 @@ pub(super) fn checked(ms: i64) -> Option<i64> {
 /// Returns the milliseconds from 1970 to a time in UTC, for any year of jiff.
 pub(super) fn milliseconds(time: DateTime) -> i64 {
     let since = time.duration_since(EPOCH);
-    // The parts have the sign of the whole; a part of a millisecond counts down, not to 0.
+    // Seconds and nanoseconds have the sign of the whole duration. A fraction of a millisecond is
+    // rounded down, not towards 0.
     since.as_secs() * 1000 + i64::from(since.subsec_nanos()).div_euclid(1_000_000)
 }
 
@@ -334,7 +336,7 @@ mod tests {
             "Sun, 06 Nov 1994 08:49 GMT",
             "Sun, 06 Nov 1994 8:49:37 GMT",
             "Sun, 06 Nov 1994 08:49:37 GMT; 08:49:38",
-            // Other zones, and times that there are not.
+            // Other zones, and invalid times.
             "Sun, 06 Nov 1994 08:49:37 EST",
             "Sun, 06 Nov 1994 08:49:37 +0100",
             "Sun, 31 Nov 1994 08:49:37 GMT",
@@ -343,7 +345,7 @@ mod tests {
             "Sun, 06 Foo 1994 08:49:37 GMT",
             "1994-11-06T08:49:37Z",
             "784111777",
-            // From before there was a web.
+            // A time before the beginning of the web.
             "Thu, 01 Jan 1970 00:00:00 GMT",
             "Sunday, 31-Dec-89 23:59:59 GMT",
         ] {
@@ -365,7 +367,8 @@ mod tests {
             assert_eq!(decimal(whole as f64), parse(date), "{whole}");
             assert_eq!(parse(&whole.to_string()), parse(date), "{whole}");
         }
-        // Seconds: no such day, another year, a fraction, more or fewer digits, a sign.
+        // These numbers are seconds: the day is invalid, the year is out of range, or the number
+        // has a fraction, more or fewer digits, or a sign.
         for whole in [20_230_229, 20_241_301, 20_240_500, 18_991_231, 21_010_101, 12_345_678, 0] {
             assert_eq!(number(whole), Some(whole * 1000), "{whole}");
             assert_eq!(parse(&whole.to_string()), None, "{whole}");
@@ -402,10 +405,11 @@ mod tests {
             is_modified_before(visit + modified, date.map(|date| visit + date), visit)
         };
         assert!(before(0, None) && !before(1, None));
-        // The server's clock says when it answered: an answer may be cached, and a clock may go ahead.
+        // The `Date` is the time of the answer by the server's clock: an answer may be cached, and
+        // a clock may be ahead.
         assert!(before(-day, Some(-day)) && !before(1 - day, Some(-day)));
         assert!(before(day, Some(day)) && !before(day + 1, Some(day)));
-        // That far ahead it is not believed.
+        // A `Date` that is so far ahead is ignored.
         assert!(before(0, Some(day + 1)) && !before(1, Some(day + 1)));
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use simkeep::URL_BYTES_MAX;
 
-/// Checks whether a store accepts this URL, and returns the reason if not.
+/// Checks whether a store accepts this URL, and returns the reason if it does not.
 pub(super) fn check(url: &str) -> Result<(), String> {
     if url.is_empty() {
         Err("the URL is empty".into())
@@ -24,8 +24,8 @@ pub(super) fn scheme(url: &str) -> String {
     url.split(':').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// The URL schemes of pages. Archives also have records *about* pages, such as texts, thumbnails
-/// and logs, whose URLs have other schemes.
+/// The URL schemes of pages. Archives also have records *about* pages, for example texts,
+/// thumbnails and logs. The URLs of records about pages have other schemes.
 #[derive(Clone, Debug)]
 pub(super) struct Schemes(Vec<String>);
 
@@ -41,8 +41,8 @@ impl Schemes {
         self.0.extend(more.into_iter().map(|scheme| scheme.to_ascii_lowercase()));
     }
 
-    /// Returns why a record with this URL is not a visit to a page, for counts; `None` if it is
-    /// one.
+    /// Returns the reason why a record with this URL is not a visit to a page, for counts; `None`
+    /// if the record may be a visit.
     pub(super) fn passed(&self, url: &str) -> Option<&'static str> {
         let scheme = scheme(url);
         // An invalid URL is a broken record.
@@ -77,8 +77,8 @@ impl Method {
         }
     }
 
-    /// Returns the method in the first line of a request (RFC 9112, 3); `None` if it is not a
-    /// request.
+    /// Returns the method in the first line of a request (RFC 9112, 3); `None` if the bytes are not
+    /// a request.
     pub(super) fn of_request(start: &[u8]) -> Option<Method> {
         let name = start.trim_ascii_start().split(|b| b.is_ascii_whitespace()).next()?;
         let is_token = |b: &u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(b);
@@ -86,8 +86,8 @@ impl Method {
         std::str::from_utf8(name).ok().map(Method::of)
     }
 
-    /// Returns the method that an archive wrote into a URL, as pywb and related tools do for
-    /// requests other than GET: `?__wb_method=POST&__wb_post_data=...`.
+    /// Returns the method in a URL of an archive. For requests other than GET, pywb and related
+    /// tools write the method into the URL: `?__wb_method=POST&__wb_post_data=...`.
     pub(super) fn in_url(url: &str) -> Option<Method> {
         let (_, query) = url.split_once('?')?;
         let mut method = None;
@@ -103,7 +103,7 @@ impl Method {
         method
     }
 
-    /// Returns why a response to it is not a visit, for counts; `None` for GET.
+    /// Returns the reason why a response to this method is not a visit, for counts; `None` for GET.
     pub(super) fn passed(self) -> Option<&'static str> {
         match self {
             Method::Get => None,
@@ -127,8 +127,8 @@ pub(super) fn of_file(path: &Path) -> String {
     url
 }
 
-/// Returns the path of a file below a folder, given the part of its URL after the URL of the folder
-/// and a slash; `None` if [`of_file`] makes no such URL.
+/// Returns the path of a file below a folder. `rest` is the part of the file's URL after the URL of
+/// the folder and a slash. `None` if [`of_file`] never returns a URL with this part.
 pub(super) fn file_below(rest: &str) -> Option<PathBuf> {
     let mut bytes = Vec::with_capacity(rest.len());
     let mut left = rest.bytes();

@@ -1,4 +1,4 @@
-//! The visit, or other record, in an object of a JSON line.
+//! Parses the visit, or another record, in an object of a JSON line.
 
 use std::borrow::Cow;
 
@@ -66,10 +66,10 @@ type Found = Result<(Payload, Option<Digest>), String>;
 
 impl LineFields<'_> {
     /// Returns the result of the visit, and its digest. A fingerprint takes precedence over all
-    /// other keys, since exports have one; then `seen`, then the status.
+    /// other keys, since exports have fingerprints. `seen` comes next, then the status.
     fn payload(self, page: &str) -> Found {
         match &self.fingerprint {
-            // Content without a fingerprint in an epoch is content, whatever the status.
+            // A null fingerprint with an epoch means content without a fingerprint, for any status.
             Some(Value::Null) if self.has_epoch && self.seen.is_none() && self.text.is_none() => {
                 return self.ready(None);
             }
@@ -132,7 +132,7 @@ impl LineFields<'_> {
         self.status.map(|status| response(status).meaning())
     }
 
-    /// Returns the reason of a failed visit.
+    /// Returns the reason why a visit failed.
     fn failure(&self) -> FetchFailure {
         match self.meaning() {
             Some(ResponseMeaning::Failed(failure)) => failure,
@@ -140,14 +140,14 @@ impl LineFields<'_> {
         }
     }
 
-    /// Returns content: a text, or content without a fingerprint.
+    /// Returns the content of a line: a text, or content without a fingerprint.
     fn content(self) -> Found {
         if let Some(Value::Text(text)) = self.text {
             let digest = digest::of(text.as_bytes());
             return Ok((Payload::Text(Box::new(Document::new(text))), Some(digest)));
         }
         let digest = self.digest()?;
-        // The line declares content without a fingerprint, which its digest names.
+        // The line declares content without a fingerprint, which its digest identifies.
         let is_declared =
             self.fingerprint.is_some() || self.seen.is_some() || self.status.is_some();
         match digest {
@@ -170,7 +170,7 @@ impl LineFields<'_> {
         Ok((payload, self.digest()?))
     }
 
-    /// Returns a redirect, by its target or by the digest that identifies it.
+    /// Returns a redirect, from its target or from the digest that identifies the target.
     fn redirect(self, page: &str) -> Found {
         let digest = match &self.to {
             Some(Value::Text(to)) if !to.trim_ascii().is_empty() => Digest::redirect(page, to),

@@ -7,20 +7,21 @@ use walkdir::{DirEntry, IntoIter, WalkDir};
 
 use super::{Broken, Item};
 
-/// Walks a folder recursively in byte order of names, a folder at the position of its name.
-/// Symbolic links are not followed, so the walk ends. Takes memory for the names in the folders on
-/// the path to the current file.
+/// Walks a folder recursively in byte order of names. A folder is walked at the position of its
+/// name. Symbolic links are not followed, so the walk ends. Takes memory for the names in the
+/// folders on the path to the current file.
 pub(super) struct Walk {
     entries: IntoIter,
     /// A folder that is skipped.
     except: Option<Except>,
 }
 
-/// A folder that is skipped if it lies within another. It may be created while others are read.
+/// A folder that is skipped if it lies within a walked folder. The folder may be created during the
+/// walk.
 #[derive(Clone, Debug)]
 pub(super) struct Except {
     folder: PathBuf,
-    /// Its canonical path, once it exists.
+    /// The canonical path of the folder, once the folder exists.
     canonical: Option<PathBuf>,
 }
 
@@ -29,7 +30,7 @@ impl Except {
         Except { folder: folder.to_owned(), canonical: None }
     }
 
-    /// Whether an existing folder is this one.
+    /// Whether an existing folder is the skipped folder.
     fn is(&mut self, folder: &Path) -> bool {
         if self.canonical.is_none() {
             self.canonical = self.folder.canonicalize().ok();
@@ -42,9 +43,9 @@ impl Except {
 }
 
 impl Walk {
-    /// Walks `folder`, which itself may be a symbolic link.
+    /// Creates a walk of `folder`, which may itself be a symbolic link.
     pub(super) fn new(folder: &Path) -> Result<Walk, Broken> {
-        // An unreadable folder is an error at once, not a folder with an unreadable part.
+        // An unreadable folder is reported at once, not as an unreadable part of the walk.
         std::fs::read_dir(folder).map_err(|e| broken(folder, &e))?;
         let entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
         Ok(Walk { entries, except: None })
@@ -81,7 +82,8 @@ impl Iterator for Walk {
                 Ok(entry) => self.visit(entry),
                 Err(error) => {
                     let path = error.path().unwrap_or(Path::new("")).to_owned();
-                    // Without links that are followed there are no loops: all errors are of the system.
+                    // Links are not followed, so there are no loops, and all errors come from the
+                    // operating system.
                     let error = error.into_io_error().unwrap_or(ErrorKind::Other.into());
                     Err(broken(&path, &error).into())
                 }
@@ -101,7 +103,7 @@ pub(super) fn broken(path: &Path, error: &std::io::Error) -> Broken {
 /// An entry of a folder that is not a file to read.
 pub(super) enum Skipped {
     Broken(Broken),
-    /// It has another kind.
+    /// The entry has another kind.
     Passed(&'static str),
 }
 

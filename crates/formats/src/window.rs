@@ -1,16 +1,16 @@
-//! A buffer over a file that can go back a little.
+//! A buffered reader that can go back a limited distance.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The least distance that it can go back.
+/// The minimum distance that the reader can go back.
 const KEPT_BYTES: usize = 64 << 10;
 /// The size of the buffer.
 pub(super) const BUFFER_BYTES: usize = 4 * KEPT_BYTES;
 
-/// A buffered reader that knows its offset, counts into a progress counter, and can go back to
-/// bytes still in its buffer, to find the next intact part after a damaged one.
+/// A buffered reader that tracks its offset and updates a progress counter. The reader can go back
+/// to bytes still in its buffer, to find the next intact part after a damaged part.
 pub(super) struct Window {
     inner: Box<dyn Read + Send>,
     progress: Arc<AtomicU64>,
@@ -61,8 +61,8 @@ impl Window {
         Ok(self.rest().get(..count).unwrap_or(self.rest()))
     }
 
-    /// Consumes up to the next position where `starts` accepts the next `count` bytes; returns
-    /// `false`, with everything consumed, if there is none.
+    /// Consumes up to the next position where `starts` accepts the next `count` bytes. If there is
+    /// no such position, consumes all bytes and returns `false`.
     pub(super) fn seek(
         &mut self,
         count: usize,

@@ -15,7 +15,7 @@ const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const HEADER_BYTES_MAX: usize = 18;
 
 /// The largest window that a frame may require. Decompressing the frame takes this much memory,
-/// however small the file.
+/// regardless of the size of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct ZstdWindow {
     log: u32,
@@ -51,7 +51,7 @@ fn window_bytes(header: &[u8]) -> Option<u64> {
         let base = 1u64 << (10 + (window >> 3));
         return Some(base + base / 8 * u64::from(window & 7));
     }
-    // One segment: as large as its content.
+    // A frame with a single segment has a window as large as its content.
     let dictionary_id = [0, 1, 2, 4].get(usize::from(descriptor & 3)).copied()?;
     let length = 1 << (descriptor >> 6);
     let content = rest.get(dictionary_id..)?.get(..length)?;
@@ -59,7 +59,7 @@ fn window_bytes(header: &[u8]) -> Option<u64> {
     Some(if length == 2 { size + 256 } else { size })
 }
 
-/// Whether these are the first bytes of a zstd frame, or of a skippable one.
+/// Whether these are the first bytes of a zstd frame, or of a skippable frame.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     match *bytes {
         [a, b, c, d, ..] => {
@@ -69,7 +69,8 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
     }
 }
 
-/// Decompresses frame after frame. After a damaged one it continues with the next one it finds.
+/// Decompresses frame after frame. After a damaged frame, continues with the next frame that is
+/// found.
 pub(super) struct Zstandard {
     file: Window,
     allowed: ZstdWindow,
@@ -81,7 +82,7 @@ pub(super) struct Zstandard {
     position: usize,
     /// The offset of the current frame.
     frame: u64,
-    /// The offset up to which a damaged part has been searched, so that it is searched once.
+    /// The offset up to which a damaged part has been searched, so that it is searched only once.
     searched: u64,
 }
 
@@ -188,8 +189,8 @@ impl Zstandard {
         }
     }
 
-    /// Reads a dictionary of this size, and returns how many of its bytes are missing from the
-    /// file.
+    /// Reads a dictionary of this size, and returns the number of its bytes that are missing from
+    /// the file.
     fn take_dictionary(&mut self, size: u32) -> io::Result<u64> {
         use std::io::Read;
         let mut dictionary = Vec::new();
@@ -214,7 +215,7 @@ impl Zstandard {
         self.lose(&format!("damaged zstd frame at byte {from} of the packed file ({cause})"))
     }
 
-    /// Builds the error for a frame that would take more memory than is allowed.
+    /// Builds the error for a frame that needs more memory than allowed.
     fn too_wide(&mut self, bytes: u64) -> io::Error {
         let (from, mib, allowed) =
             (self.frame, bytes.div_ceil(1 << 20), self.allowed.bytes() >> 20);
@@ -224,10 +225,10 @@ impl Zstandard {
         ))
     }
 
-    /// Searches the next frame, and returns an error about the lost part.
+    /// Searches for the next frame, and returns an error about the lost part.
     fn lose(&mut self, what: &str) -> io::Error {
         let reached = self.file.offset();
-        // Past the start of the damaged part in any case, so that this ends.
+        // The search starts after the start of the damaged part in any case, so that reading ends.
         self.file.go_to(self.searched.max(self.frame + 1));
         self.searched = reached;
         self.within = false;
@@ -256,7 +257,7 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Skips bytes, and returns how many of them are missing from the file.
+/// Skips bytes, and returns the number of them that are missing from the file.
 fn skip(file: &mut Window, mut count: u64) -> io::Result<u64> {
     while count > 0 {
         let held = file.fill_buf()?.len();
@@ -318,7 +319,7 @@ mod tests {
             assert_eq!(errors.len(), 1, "{errors:?}");
             assert!(errors[0].contains("16777213 of its 16777216 bytes are missing"), "{errors:?}");
         }
-        // The frame after a wrong length is found.
+        // The frame after a skippable frame with a wrong length is found.
         let (out, errors) = unpack([skippable, pack(b"two")].concat());
         assert_eq!((out, errors.len()), (b"two".to_vec(), 1));
     }

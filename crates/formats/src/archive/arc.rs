@@ -8,13 +8,13 @@ use crate::item::{Broken, Captured, Fault, Item, Truncated, with_url};
 use crate::stream::{At, Place};
 use crate::{escape, time, url};
 
-/// ARC. Only its header line marks a record, so a broken line loses everything up to the next valid
-/// one.
+/// The ARC format. Only a header line marks a record, so a broken line loses all content up to the
+/// next valid header line.
 pub(crate) struct Arc;
 
 /// The header line of a record: `URL IP date type … length`.
 struct Header<'a> {
-    /// It may contain spaces.
+    /// The URL, which may contain spaces.
     url: &'a str,
     date: &'a str,
     length: &'a str,
@@ -22,11 +22,12 @@ struct Header<'a> {
 
 impl<'a> Header<'a> {
     /// Parses a header line. Version 1 has the type between date and length, version 2 has six more
-    /// fields, and types may contain spaces, too. So the date, which follows an address, marks the
-    /// end of the URL.
+    /// fields, and types may contain spaces, too. So the end of the URL is found by the date, which
+    /// follows an IP address.
     fn parse(line: &'a str) -> Option<Header<'a>> {
         let (mut front, length) = line.rsplit_once(' ')?;
-        // The first match: later text may look like a date, such as an offset behind a `-`.
+        // The first match is used, since later text may look like a date, for example an offset
+        // after a `-`.
         let mut found = None;
         while let Some((before, field)) = front.rsplit_once(' ') {
             let Some((url, address)) = before.rsplit_once(' ') else { break };
@@ -57,7 +58,7 @@ impl Format for Arc {
         let is_description = header.url.starts_with("filedesc:");
         let Ok(length) = header.length.parse() else {
             if is_description {
-                // Its content is not needed; the next record is found without it.
+                // The content of this record is not needed; the next record is found without it.
                 cutter.lost = true;
                 return Ok((Cut::Clear(Item::Passed("filedesc")), None));
             }

@@ -1,4 +1,4 @@
-//! The content of one record in a stream.
+//! The content of a record in a stream.
 
 use std::io::{self, BufRead};
 
@@ -23,8 +23,8 @@ impl<'a> Block<'a> {
         Block { stream, left: length, ended: false }
     }
 
-    /// Reads the block into memory. Of a block beyond the limit it keeps only the start, and the
-    /// digest of everything after an HTTP header.
+    /// Reads the block into memory. If the block exceeds the limit, keeps only its start, and the
+    /// digest of the part after an HTTP header.
     pub(crate) fn hold(mut self) -> Result<Content, Fault> {
         let length = self.left;
         let is_large = length > RECORD_BYTES_MAX;
@@ -50,7 +50,7 @@ impl<'a> Block<'a> {
         self.skip().map(|()| bytes)
     }
 
-    /// Skips the rest of the block. It is a fault if the stream ends before.
+    /// Skips the rest of the block. A stream that ends within the block is a fault.
     pub(crate) fn skip(mut self) -> Result<(), Fault> {
         self.each(u64::MAX, |_| {})?;
         if self.left > 0 { Err(Fault::Record(cut(self.left))) } else { Ok(()) }
@@ -75,8 +75,8 @@ impl<'a> Block<'a> {
 /// The content of a record, as far as it was read.
 #[derive(Debug)]
 pub(crate) struct Content {
-    /// The whole content, up to the end of the file; for content beyond [`RECORD_BYTES_MAX`] its
-    /// start.
+    /// The whole content, up to the end of the file; for content beyond [`RECORD_BYTES_MAX`], only
+    /// its start.
     pub(crate) bytes: Vec<u8>,
     /// The declared length in bytes.
     pub(crate) length: u64,
@@ -98,7 +98,7 @@ impl Content {
         if self.missing > 0 { Err(self.cut()) } else { Ok(item) }
     }
 
-    /// Returns the error text for a file that ends within it.
+    /// Returns the error text for a file that ends within this content.
     pub(crate) fn cut(&self) -> String {
         cut(self.missing)
     }

@@ -1,12 +1,12 @@
-//! Finds out which responses answer a GET.
+//! Finds the responses that answer a GET.
 //!
 //! A `request` record names its response, or the response names the request (`WARC-Concurrent-To`;
-//! ISO 28500, 5.10), and either may come first. So a response without its request is delayed while
-//! a few more records are cut.
+//! ISO 28500, 5.10), and either record may come first. So a response without its request is delayed
+//! while a few more records are cut.
 //!
 //! Some crawlers give all their records one identifier, or let all of them name one record. So both
-//! records must also have the same URL, and a direct link takes precedence over a third record that
-//! both name.
+//! records must also have the same URL, and a direct link takes precedence over a link through a
+//! third record that both name.
 
 use std::collections::VecDeque;
 
@@ -14,18 +14,19 @@ use crate::chunk::Cut;
 use crate::item::Item;
 use crate::url::Method;
 
-/// The most records after a response that waits for its request, and the most bytes of them. The
-/// records of one exchange are adjacent, unless several crawlers write to one file.
+/// The maximum number of records after a response that waits for its request, and their maximum
+/// number of bytes. The records of one exchange are adjacent, unless several crawlers write to one
+/// file.
 const RECORDS_MAX: usize = 64;
 const BYTES_MAX: usize = 4 << 20;
 
-/// The most requests to remember, and the longest identifier. Identifiers are URNs of some 50
-/// bytes.
+/// The maximum number of remembered requests, and the length of the longest identifier. Identifiers
+/// are URNs of some 50 bytes.
 const REQUESTS_MAX: usize = 512;
 const ID_BYTES_MAX: usize = 1024;
 
-/// The identifiers that link a record to an exchange: its URL, its own identifier, and those it
-/// names.
+/// The identifiers that link a record to an exchange: its URL, its own identifier, and the
+/// identifiers that it names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
     url: Option<Box<[u8]>>,
@@ -36,9 +37,9 @@ pub(crate) struct Ids {
 /// The kind of link between two records of one exchange.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Link {
-    /// Both name a third one.
+    /// Both records name a third record.
     Shared,
-    /// One of them names the other.
+    /// One of the two records names the other.
     Named,
 }
 
@@ -57,7 +58,7 @@ impl Ids {
     }
 
     /// Returns how the two records are linked, if they belong to one exchange. A record without a
-    /// URL, or with a very long one, matches any URL.
+    /// URL, or with a very long URL, matches any URL.
     fn link(&self, other: &Ids) -> Option<Link> {
         if self.url.as_ref().zip(other.url.as_ref()).is_some_and(|(one, other)| one != other) {
             return None;
@@ -80,11 +81,11 @@ fn id(bytes: &[u8]) -> Option<Box<[u8]>> {
     (1..=ID_BYTES_MAX).contains(&bytes.len()).then(|| bytes.into())
 }
 
-/// Cuts in order; some of them wait for the method of their request.
+/// Cuts in order. Some of them wait for the method of their request.
 #[derive(Default)]
 pub(super) struct Exchanges {
     waiting: VecDeque<Held>,
-    /// The total bytes of the cuts behind the first one.
+    /// The total bytes of the cuts after the first cut.
     behind: usize,
     /// The last requests.
     requests: VecDeque<(Ids, Method)>,
@@ -102,7 +103,7 @@ struct Held {
 impl Exchanges {
     /// Adds a request, which resolves its response.
     pub(super) fn request(&mut self, ids: Ids, method: Method) {
-        // The first of several equal links.
+        // Of several equally strong links, the first is used.
         let linked =
             self.waiting.iter_mut().rev().filter_map(|held| Some((held.link(&ids)?, held)));
         if let Some((_, held)) = linked.max_by_key(|(link, _)| *link) {
@@ -114,11 +115,11 @@ impl Exchanges {
         self.requests.push_back((ids, method));
     }
 
-    /// Adds the next cut; `ids` are those of a response.
+    /// Adds the next cut; `ids` are the identifiers of a response.
     pub(super) fn push(&mut self, cut: Cut, ids: Option<Ids>) {
         let bytes = cut.bytes();
         let mut held = Held { cut, bytes, ids: ids.filter(|ids| !ids.is_empty()) };
-        // The last of several equal links.
+        // Of several equally strong links, the last is used.
         let linked =
             self.requests.iter().filter_map(|(ids, method)| Some((held.link(ids)?, *method)));
         if let Some((_, method)) = linked.max_by_key(|(link, _)| *link) {
@@ -130,7 +131,7 @@ impl Exchanges {
         self.waiting.push_back(held);
     }
 
-    /// Ends the input: waiting responses have no request.
+    /// Ends the input. Responses that still wait have no request.
     pub(super) fn end(&mut self) {
         self.has_ended = true;
     }
@@ -141,7 +142,7 @@ impl Exchanges {
         self.waiting.len()
     }
 
-    /// Returns the first cut, unless it waits and may wait longer; `None` at the end as well.
+    /// Returns the first cut. `None` if the first cut must still wait, or at the end.
     pub(super) fn pop(&mut self) -> Option<Cut> {
         let is_full = self.waiting.len() > RECORDS_MAX || self.behind > BYTES_MAX;
         let first = self.waiting.front()?;
@@ -159,7 +160,7 @@ impl Held {
         self.ids.as_ref()?.link(request)
     }
 
-    /// Resolves the response.
+    /// Resolves the response by the method of its request.
     fn settle(&mut self, method: Method) {
         self.ids = None;
         if let Some(passed) = method.passed() {

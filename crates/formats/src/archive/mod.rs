@@ -28,17 +28,17 @@ pub(super) trait Format: Sized {
     /// Whether a line begins a record.
     fn begins(line: &[u8]) -> bool;
 
-    /// Cuts the record at this place, whose first line has been read. For a response, also returns
-    /// the identifiers of its exchange.
+    /// Cuts the record at `place`. The first line of the record has already been read. For a
+    /// response, also returns the identifiers of its exchange.
     fn record(cutter: &mut Cutter<Self>, place: Place) -> Result<(Cut, Option<Ids>), Fault>;
 }
 
 /// Cuts an archive into its records.
 pub(super) struct Cutter<F> {
     stream: Stream,
-    /// Whether the start of the next record is unknown. This has been reported already.
+    /// Whether the start of the next record is unknown. The loss has already been reported.
     lost: bool,
-    /// The place of a record whose first line has been read already.
+    /// The place of a record whose first line has already been read.
     begun: Option<Place>,
     line: Vec<u8>,
     schemes: Arc<Schemes>,
@@ -47,7 +47,7 @@ pub(super) struct Cutter<F> {
 }
 
 impl<F: Format> Cutter<F> {
-    /// Cuts a stream; URLs with these schemes are those of pages.
+    /// Cuts a stream. Records whose URLs have these schemes are pages.
     pub(super) fn new(stream: Stream, schemes: Arc<Schemes>) -> Cutter<F> {
         Cutter {
             stream,
@@ -84,7 +84,8 @@ impl<F: Format> Cutter<F> {
         }
     }
 
-    /// Reads the content of a record of this length, or returns why the record is not a visit.
+    /// Reads the content of a record of this length, or returns the reason why the record is not a
+    /// visit.
     fn content(
         &mut self,
         length: u64,
@@ -98,12 +99,12 @@ impl<F: Format> Cutter<F> {
                 Err(passed)
             }
         };
-        // Damage to a packed record often shows only in the checksum behind it.
+        // Damage to a packed record often shows only in the checksum after it.
         self.stream.settle()?;
         Ok(content)
     }
 
-    /// Returns the next record of the stream, or what is wrong with it.
+    /// Returns the next record of the stream, or the reason why it is invalid.
     fn read(&mut self) -> Option<(Cut, Option<Ids>)> {
         let (place, fault) = match self.begin() {
             Ok(None) => return None,
@@ -119,7 +120,7 @@ impl<F: Format> Cutter<F> {
         Some((Cut::Clear(Item::Broken(broken)), None))
     }
 
-    /// Returns the next resolved record, or what is wrong with it.
+    /// Returns the next resolved record, or the reason why it is invalid.
     fn cut(&mut self) -> Option<Cut> {
         loop {
             if let Some(cut) = self.exchanges.pop() {
@@ -145,7 +146,7 @@ impl<F: Format> Iterator for Cutter<F> {
 }
 
 impl Schemes {
-    /// Returns why a record with this URL is not a visit, whatever its content.
+    /// Returns the reason why a record with this URL is not a visit, for any content.
     fn passed_record(&self, url: &str) -> Option<&'static str> {
         self.passed(url).or_else(|| Method::in_url(url).and_then(Method::passed))
     }

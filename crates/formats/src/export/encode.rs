@@ -10,9 +10,9 @@ use simkeep::{Entry, EpochInfo, Error, Role, Seen};
 use super::super::{escape, time};
 use super::{Extent, PART_BYTES_MAX, VERSION};
 
-/// Writes the lines of an export. Call its methods in the order listed here.
+/// Writes the lines of an export. Call the methods in the order in which they are listed.
 ///
-/// It buffers its output; [`pass`](Encoder::pass) writes it out.
+/// The encoder buffers its output; [`pass`](Encoder::pass) writes the buffer to a writer.
 #[derive(Debug)]
 pub struct Encoder {
     out: Vec<u8>,
@@ -25,7 +25,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Writes the first line.
+    /// Creates an encoder, and writes the first line.
     pub fn new(extent: &Extent) -> Encoder {
         let (url, quoted, names) = (String::new(), Vec::new(), Vec::new());
         let mut encoder = Encoder { out: Vec::new(), lines: 0, url, quoted, names };
@@ -46,7 +46,7 @@ impl Encoder {
         encoder
     }
 
-    /// Writes the next epoch, and which table follows for it.
+    /// Writes the next epoch, and the checksum of the table that follows for it.
     pub fn epoch(&mut self, info: &EpochInfo, table: Option<u64>) {
         let out = &mut self.out;
         out.extend_from_slice(b"{\"epoch\":");
@@ -84,7 +84,7 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// The errors of the writer.
+    /// Returns the errors of the writer.
     pub fn table(&mut self, table: &Table, to: &mut impl Write) -> io::Result<()> {
         let bytes = table.as_bytes();
         let mut at = 0;
@@ -110,7 +110,7 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownEpoch`] if its epoch was not written.
+    /// Returns [`Error::UnknownEpoch`] if the epoch of `entry` was not written.
     pub fn entry(&mut self, url: &str, entry: &Entry) -> simkeep::Result<()> {
         if self.url != url {
             url.clone_into(&mut self.url);
@@ -146,7 +146,7 @@ impl Encoder {
     ///
     /// # Errors
     ///
-    /// The errors of the writer.
+    /// Returns the errors of the writer.
     pub fn pass(&mut self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&self.out)?;
         self.out.clear();
@@ -160,8 +160,8 @@ impl Encoder {
     }
 }
 
-/// Encodes an entry of a page as in an export, an object in a line without its end; with the name
-/// of the epoch of its fingerprint.
+/// Encodes an entry of a page as in an export: as an object in a line, without the line end.
+/// `epoch` is the name of the epoch of its fingerprint.
 ///
 /// ```
 /// use simkeep::{Entry, Seen, Time, Visit};
@@ -183,8 +183,8 @@ pub fn entry(url: &str, entry: &Entry, epoch: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Writes an entry without the end of its object; the URL and the name of its epoch are JSON. Keys
-/// without information are left out.
+/// Writes an entry without the end of its object. `url` and `epoch`, the name of the entry's epoch,
+/// are JSON. Keys without information are left out.
 fn put_entry(out: &mut Vec<u8>, url: &[u8], entry: &Entry, epoch: &[u8]) {
     out.extend_from_slice(b"{\"url\":");
     out.extend_from_slice(url);
@@ -268,7 +268,7 @@ fn put_number(out: &mut Vec<u8>, number: u64) {
     let _ = write!(out, "{number}");
 }
 
-/// Writes a positive number; an integer without decimals.
+/// Writes a positive number; an integer is written without decimals.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53")]
 fn put_weight(out: &mut Vec<u8>, weight: f64) {
     if weight.fract() == 0.0 && weight < 9e15 {

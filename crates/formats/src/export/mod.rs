@@ -1,12 +1,12 @@
 //! A whole store as JSON lines: `simkeep export` writes them and `simkeep load` reads them.
 //!
-//! The first line declares the export and its version. Then come the epochs in order of number,
-//! their tables of document frequencies in parts, and the entries of all pages. The last line has
-//! the number of lines: without it, or with another number, do not use any part of the export.
-//! `docs/export.md` in the repository defines the lines.
+//! The first line declares the export and its version. The next lines have the epochs in order of
+//! number, their tables of document frequencies in parts, and the entries of all pages. The last
+//! line has the number of lines. If the last line is missing, or its number is wrong, do not use
+//! any part of the export. `docs/export.md` in the repository defines the lines.
 //!
-//! [`Encoder`] writes an export. [`Input`](super::Input) reads it, and returns lines that are not
-//! records as [`Item::Export`](super::Item::Export).
+//! [`Encoder`] writes an export. [`Input`](super::Input) reads it, and returns each line that is
+//! not a record as [`Item::Export`](super::Item::Export).
 
 mod encode;
 mod read;
@@ -21,23 +21,24 @@ pub(super) use read::{is_head, read};
 /// The version that this build writes and reads.
 const VERSION: u64 = 1;
 
-/// The most bytes of a first line.
+/// The maximum number of bytes of a first line.
 pub(super) const HEAD_BYTES_MAX: usize = 4 << 10;
 
-/// The most bytes of a table in one line.
+/// The maximum number of bytes of a table in one line.
 const PART_BYTES_MAX: usize = 192 << 10;
 
-/// The most bytes of a line that is not a record: more than those of a part of a table.
+/// The maximum number of bytes of a line that is not a record. A line with a part of a table is
+/// shorter.
 const LINE_BYTES_MAX: usize = 512 << 10;
 
 /// The scope of an export, for readers of its first line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Extent {
-    /// The prefix of its pages.
+    /// The prefix of the exported pages.
     pub under: Option<String>,
-    /// The earliest time of its entries, in milliseconds since 1970.
+    /// The earliest time of the exported entries, in milliseconds since 1970.
     pub since: Option<i64>,
-    /// Whether it has only content in force.
+    /// Whether the export has only content in force.
     pub in_force: bool,
 }
 
@@ -56,16 +57,16 @@ pub struct Line {
 pub enum Says {
     /// The start of an export.
     Begin,
-    /// An epoch of the store; older ones come first.
+    /// An epoch of the store; older epochs come first.
     Epoch(Epoch),
     /// A part of a table.
     Table(TablePart),
     /// The last line of the export, with the correct number of lines.
     End,
-    /// The end of the file. The export is complete if the item before this was [`Says::End`], and
-    /// no other was.
+    /// The end of the file. The export is complete if the previous item was [`Says::End`], and no
+    /// earlier item was.
     FileEnd,
-    /// The export must not be used, for this reason, escaped for display.
+    /// The reason why the export must not be used, escaped for display.
     Flawed(String),
 }
 
@@ -73,17 +74,17 @@ pub enum Says {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Epoch {
-    /// Its name.
+    /// The name of the epoch.
     pub name: String,
-    /// The number of leading bits of its fingerprints that are reserved, and not compared.
+    /// The number of leading bits of the epoch's fingerprints that are reserved, and not compared.
     pub reserved: u32,
-    /// Its role and bands.
+    /// The role and the bands of the epoch.
     pub options: EpochOptions,
-    /// The number of visits in the store when it began.
+    /// The number of visits in the store when the epoch began.
     pub begun: u64,
-    /// Whether it has ended.
+    /// Whether the epoch has ended.
     pub ended: bool,
-    /// The checksum of its table of document frequencies, if the export includes it.
+    /// The checksum of the epoch's table of document frequencies, if the export includes the table.
     pub table: Option<u64>,
 }
 
@@ -95,14 +96,14 @@ pub struct TablePart {
     pub id: u64,
     /// The offset of the part in the file of the table.
     pub at: u64,
-    /// The length of that file in bytes.
+    /// The length of the file of the table in bytes.
     pub of: u64,
-    /// The bytes.
+    /// The bytes of the part.
     pub bytes: Vec<u8>,
 }
 
 impl Line {
-    /// Returns the bytes of memory that it takes on the heap.
+    /// Returns the bytes of memory that the line takes on the heap.
     pub fn bytes(&self) -> usize {
         let said = match &self.says {
             Says::Epoch(epoch) => epoch.name.len(),

@@ -14,7 +14,7 @@ use super::{
     Epoch, HEAD_BYTES_MAX, LINE_BYTES_MAX, Line, PART_BYTES_MAX, Says, TablePart, VERSION,
 };
 
-/// Whether the first line of a file is that of an export, of any version.
+/// Whether the first line of a file begins an export of any version.
 pub(in super::super) fn is_head(line: &[u8]) -> bool {
     let looks_like_it = line.len() <= HEAD_BYTES_MAX && has_key(line, "simkeep");
     match looks_like_it.then(|| serde_json::from_slice(line)) {
@@ -108,7 +108,7 @@ fn said(line: &[u8], number: u64) -> Result<Says, String> {
     }
 }
 
-/// The keys of a line, each taken once.
+/// The keys of a line. Each key can be taken once.
 struct Keys {
     keys: Map<String, Value>,
     /// The first key with an invalid value.

@@ -80,7 +80,7 @@ fn export_round_trips() {
     assert_eq!((&records[4].payload, records[4].class), (&Payload::Properties, Some(7)));
 }
 
-/// Whether a file is reported as an invalid export, or as no export at all.
+/// Whether a file is reported as an invalid export, or as not an export.
 fn is_refused(lines: &[u8]) -> bool {
     let all = read(lines);
     let flawed = all.iter().any(|item| matches!(says(item), Some(Says::Flawed(_))));
@@ -112,7 +112,8 @@ fn export_with_missing_or_repeated_lines_is_refused() {
         more.insert(nth, lines[nth]);
         assert!(is_refused(&more.concat()), "{nth} twice");
     }
-    // However long it is, and however its lines lie in the chunks that it is read in.
+    // The result does not depend on the length of the file, or on the chunks in which its lines are
+    // read.
     let pad = format!("{}\n", " ".repeat(1000)).into_bytes();
     for count in [0, 1, 255, 256, 257, 258, 259, 1000] {
         let mut padded = lines.clone();

@@ -1,12 +1,12 @@
 //! Resolves the relative URLs of a feed.
 //!
-//! The base is the innermost `xml:base` in force (RFC 4287, 2; XML Base), each relative to the one
-//! around it. The outermost base, or a URL without any, is relative to the feed's own URL (RFC
-//! 3986, 5.1.3). A file does not have it, so the feed's link to itself is used, or else its link to
-//! the site. A base is in force until its element ends.
+//! The base is the innermost `xml:base` in force (RFC 4287, 2; XML Base). Each `xml:base` is
+//! relative to the next outer `xml:base`. The outermost base, or a URL without a base, is relative
+//! to the feed's own URL (RFC 3986, 5.1.3). A file does not have its own URL, so the feed's link to
+//! itself is used, or else its link to the site. A base is in force until its element ends.
 //!
-//! Elements in records are not tracked: the URL of a record is an attribute or the text of one of
-//! its children.
+//! Elements within records are not tracked, since the URL of a record is an attribute or the text
+//! of one of its children.
 
 use url::Url;
 
@@ -14,17 +14,18 @@ use super::field::Field;
 use super::form::Document;
 use super::markup::{Tag, Text};
 
-/// The depth to which elements around records are tracked. Within deeper ones no URL is resolved.
+/// The depth to which elements around records are tracked. Within deeper elements no URL is
+/// resolved.
 const DEPTH_MAX: usize = 100;
-/// The most bytes of a base. A longer base would let a small file make large URLs.
+/// The maximum number of bytes of a base. A longer base would let a small file make large URLs.
 const BASE_BYTES_MAX: usize = 2 << 10;
 
 /// The bases in force where a record begins.
 #[derive(Default)]
 pub(super) struct Bases {
-    /// The names of open elements as written: the root and those around the records.
+    /// The names of open elements as written: the root and the elements around the records.
     open: Vec<String>,
-    /// The number of further open elements within the last of these.
+    /// The number of further open elements within the last element of `open`.
     beyond: usize,
     /// The open elements with a base, the outermost first.
     bases: Vec<Base>,
@@ -38,7 +39,7 @@ pub(super) struct Bases {
 
 /// An `xml:base`.
 struct Base {
-    /// The index of its element in [`Bases::open`].
+    /// The index of the base's element in [`Bases::open`].
     depth: usize,
     written: Field,
     /// The resolved base; `None` if it is unknown.
@@ -65,7 +66,7 @@ impl Bases {
         self.open.push(tag.name.clone());
     }
 
-    /// Whether links of the feed itself may occur here.
+    /// Whether links of the feed itself may occur at the current position.
     fn is_around_records(&self, document: &Document) -> bool {
         let parent = self.open.last().filter(|_| self.beyond == 0);
         match (parent, document.form.site) {
@@ -75,7 +76,8 @@ impl Bases {
         }
     }
 
-    /// Takes a link of the feed, if the element is one. The first of each kind counts.
+    /// Takes a link of the feed, if the element is a link. Only the first link of each kind is
+    /// used.
     fn start_link(&mut self, name: &str, tag: &Tag<'_>) {
         if name != "link" && name != "atom:link" {
             return;
@@ -93,7 +95,8 @@ impl Bases {
         };
         if of.is_none() {
             *of = join(None, &href);
-            // Once for each of the two at most: a feed may have any number of links that are no URLs.
+            // The bases are resolved again at most once for each of the two links: a feed may have
+            // any number of links that are not URLs.
             if of.is_some() {
                 self.rebase();
             }
@@ -125,7 +128,7 @@ impl Bases {
         while self.bases.pop_if(|base| base.depth >= at).is_some() {}
     }
 
-    /// Resolves all bases again, after a link of the feed that they may be relative to.
+    /// Resolves all bases again, after a link of the feed to which they may be relative.
     fn rebase(&mut self) {
         let mut before = self.itself.as_ref().or(self.site.as_ref()).cloned();
         for base in &mut self.bases {
@@ -169,15 +172,15 @@ pub(super) fn base_of(tag: &Tag<'_>) -> Option<Field> {
     Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("xml:base"))
 }
 
-/// Whether a relation is that of a link to the page itself (RFC 4287, 4.2.7.2); so is a missing
-/// one.
+/// Whether a relation denotes a link to the page itself (RFC 4287, 4.2.7.2). A missing relation
+/// does, too.
 pub(super) fn is_alternate(relation: &str) -> bool {
     relation.is_empty()
         || relation.eq_ignore_ascii_case("alternate")
         || relation == "http://www.iana.org/assignments/relation/alternate"
 }
 
-/// Resolves a base by the one around it; `None` if it is not a URL, or is too long.
+/// Resolves a base by the next outer base; `None` if the result is not a URL, or is too long.
 fn join(base: Option<&Url>, written: &Field) -> Option<Url> {
     let text = written.text();
     let is_read = !written.is_too_long

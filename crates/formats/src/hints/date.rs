@@ -1,9 +1,9 @@
-//! Parses times as sitemaps and feeds write them, to milliseconds since 1970.
+//! Parses the times in sitemaps and feeds to milliseconds since 1970.
 //!
-//! Both prescribe a form: a W3C datetime (a profile of ISO 8601) for sitemaps, Atom and Dublin
-//! Core, and RFC 822 for RSS. Many servers write the other one, or something similar, so an element
-//! may have any of these. A date of digits only is read only with its year first: 01/02/2024 is
-//! ambiguous.
+//! Each format prescribes a form: sitemaps, Atom and Dublin Core a W3C datetime (a profile of ISO
+//! 8601), and RSS the form of RFC 822. Many servers write the form of another format, or a similar
+//! form, so an element may have any of these forms. A date that consists of digits must begin with
+//! its year, because 01/02/2024 is ambiguous.
 
 use jiff::civil::{Date, Time};
 
@@ -16,8 +16,8 @@ const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 const HOUR_MINUTES: i64 = 60;
 
-/// Named zones, by their minutes east of Greenwich. The first are those of RFC 822, 5.1; the others
-/// are unambiguous in feeds.
+/// Named zones, by their minutes east of Greenwich. The first zones are from RFC 822, 5.1; the
+/// others are unambiguous in feeds.
 const ZONES: [(&str, i64); 29] = [
     ("z", 0),
     ("ut", 0),
@@ -54,8 +54,8 @@ const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// Parses a time in any of these forms. Missing parts of a time of day are 0, a missing zone is
-/// UTC.
+/// Parses a time in any form of sitemaps and feeds. Missing parts of a time of day are 0, and a
+/// missing zone is UTC.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let text = text.trim();
     if text.is_empty() || text.len() > BYTES_MAX {
@@ -93,7 +93,7 @@ fn without_comments(text: &str) -> Option<String> {
             }
             _ => {}
         }
-        // A comment separates as white space does.
+        // A comment separates words, like white space.
         if !bare.ends_with([' ', ':']) {
             bare.push(' ');
         }
@@ -112,7 +112,7 @@ impl<'a> Rest<'a> {
         self.fixed(end).filter(|_| digits.contains(&end))
     }
 
-    /// Reads a number of exactly `digits` digits, whatever follows.
+    /// Reads a number of exactly `digits` digits, followed by any text.
     fn fixed(&mut self, digits: usize) -> Option<u32> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         let is_number = digits > 0 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -160,7 +160,7 @@ fn of_digits(text: &str) -> Option<i64> {
     let of_day = match () {
         () if is_day => 0,
         () if !is_compact && !has_mark => zone(&mut rest).map(|minutes| -minutes * 60_000)?,
-        // A day may have a zone, and no time: XML Schema has such dates.
+        // A day may have a zone without a time, as in XML Schema.
         () if rest.0.starts_with(|c: char| c.is_ascii_digit()) => time_of_day(&mut rest, has_t)?,
         () => zone(&mut rest).map(|minutes| -minutes * 60_000)?,
     };
@@ -168,8 +168,8 @@ fn of_digits(text: &str) -> Option<i64> {
     at(date, of_day).filter(|_| rest.0.is_empty())
 }
 
-/// Returns the milliseconds of a time of day, less its zone. After a `T` it has the form of ISO
-/// 8601, without `am` and `pm`: there `10:00 PM` is ambiguous.
+/// Returns the milliseconds of a time of day, less its zone. After a `T`, the time of day has the
+/// form of ISO 8601, without `am` and `pm`, since `10:00 PM` is ambiguous in ISO 8601.
 fn time_of_day(rest: &mut Rest<'_>, has_t: bool) -> Option<i64> {
     let clock = clock(rest, !has_t)?;
     let zone = zone(rest)?;
@@ -207,7 +207,7 @@ fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
         }
         _ => hour,
     };
-    // ISO 8601 has the end of a day, and leap seconds.
+    // ISO 8601 has hour 24 for the end of a day, and leap seconds.
     if hour == 24 && (minute, second, fraction) == (0, 0, 0) {
         return Some(DAY_MS);
     }
@@ -216,8 +216,8 @@ fn clock(rest: &mut Rest<'_>, has_halves: bool) -> Option<i64> {
     is_time.then(|| i64::from((hour * 60 + minute) * 60 + second) * 1000 + fraction)
 }
 
-/// Returns the minutes east of Greenwich of the zone that ends the text; 0 if there is none. The
-/// name of a region may follow in brackets.
+/// Returns the minutes east of Greenwich of the zone that ends the text; 0 without a zone. The name
+/// of a region may follow in brackets.
 fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     let mut text = rest.0.trim();
     rest.0 = "";
@@ -228,7 +228,7 @@ fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (name, offset) = text.split_at(end);
     let offset = offset.trim();
-    // A zone may be named and given, as in GMT+0100; the name says nothing then.
+    // A zone may have a name and an offset, as in GMT+0100. The name is then ignored.
     if !offset.is_empty() {
         return offset_of(offset);
     }
@@ -254,8 +254,8 @@ fn offset_of(text: &str) -> Option<i64> {
     is_zone.then(|| sign * (i64::from(hours) * 60 + i64::from(minutes)))
 }
 
-/// Parses a time with the name of its month: RFC 822 with its obsolete forms (RFC 2822, 4.3), those
-/// of HTTP (RFC 9110, 5.6.7), and others with the same words in another order.
+/// Parses a time with the name of its month: the form of RFC 822, its obsolete forms (RFC 2822,
+/// 4.3), the forms of HTTP (RFC 9110, 5.6.7), and forms with the same words in a different order.
 fn of_words(text: &str) -> Option<i64> {
     let mut words = Words::default();
     for word in text.split([' ', ',', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
@@ -327,7 +327,7 @@ impl Words {
         Some(())
     }
 
-    /// Takes a zone. By RFC 2822, 4.3, an unknown one counts as UTC.
+    /// Takes a zone. By RFC 2822, 4.3, an unknown zone means UTC.
     fn take_zone(&mut self, text: &str) -> Option<()> {
         let is_name = text.len() <= 5 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
         let zone = zone(&mut Rest(text)).or(is_name.then_some(0))?;

@@ -1,8 +1,9 @@
 //! Decodes an XML document in any declared encoding.
 //!
 //! A byte order mark decides, then the pattern of the first bytes, then the XML declaration (XML
-//! 1.0, 4.3.3 and appendix F). In a compressed file, the declaration counts only if it ends in the
-//! first compressed part. Labels are those of the Encoding Standard: `ISO-8859-1` is windows-1252.
+//! 1.0, 4.3.3 and appendix F). In a compressed file, a declaration is ignored unless it ends in the
+//! first compressed part. Labels are defined by the Encoding Standard: `ISO-8859-1` is
+//! windows-1252.
 
 use std::io::{self, BufRead};
 
@@ -13,10 +14,11 @@ use super::super::stream::{At, Place, Stream};
 /// The limit for the end of the XML declaration, in bytes from the start.
 pub(super) const DECLARED_BYTES: usize = 1 << 10;
 
-/// The most bytes that a decoder writes for one byte: its buffered characters, and one more.
+/// The maximum number of bytes that a decoder writes for one byte: its buffered characters, and one
+/// more character.
 const DECODED_BYTES_MAX: usize = 32;
 
-/// Whether a file begins as XML does, in a supported encoding.
+/// Whether a file begins like XML in a supported encoding.
 pub(super) fn is_xml(start: &[u8]) -> bool {
     let (encoding, mark) = encoding(start.get(..DECLARED_BYTES).unwrap_or(start));
     let mut start = start.get(mark..).unwrap_or_default();
@@ -24,15 +26,15 @@ pub(super) fn is_xml(start: &[u8]) -> bool {
     loop {
         start = match (start, Encoding::for_bom(start)) {
             ([first, rest @ ..], _) if is_blank(first) => rest,
-            // A second mark is a character that is not seen.
+            // A second mark is an invisible character.
             (_, Some((other, mark))) if other == encoding => start.get(mark..).unwrap_or_default(),
             _ => return start.first() == Some(&b'<'),
         };
     }
 }
 
-/// Returns the length of leading white space. Some servers write it before the byte order mark. A 0
-/// is part of a blank in UTF-16.
+/// Returns the length of leading white space. Some servers write it before the byte order mark. A
+/// byte 0 is part of a blank in UTF-16.
 fn blank(start: &[u8]) -> usize {
     let is_blank = |byte: &u8| *byte == 0 || byte.is_ascii_whitespace();
     start.iter().position(|byte| !is_blank(byte)).unwrap_or_default()
@@ -53,8 +55,8 @@ fn encoding(start: &[u8]) -> (&'static Encoding, usize) {
     (encoding, 0)
 }
 
-/// Returns the encoding that an XML declaration names. Its bytes are ASCII, so a document that
-/// declares UTF-16 is not in UTF-16.
+/// Returns the encoding that an XML declaration names. The bytes of the declaration are ASCII, so a
+/// document that declares UTF-16 is not in UTF-16.
 fn declared(start: &[u8]) -> Option<&'static Encoding> {
     let declaration = start.trim_ascii_start().strip_prefix(b"<?xml")?;
     let end = declaration.iter().position(|byte| *byte == b'>')?;
@@ -68,10 +70,12 @@ fn declared(start: &[u8]) -> Option<&'static Encoding> {
     Encoding::for_label(label).filter(|encoding| ![UTF_16LE, UTF_16BE].contains(encoding))
 }
 
-/// The bytes of a document in UTF-8. A document in UTF-8 is passed unchanged, valid or not.
+/// The bytes of a document in UTF-8. A document in UTF-8 is passed unchanged, even if it is
+/// invalid.
 pub(super) struct Characters {
     stream: Stream,
-    /// For any other encoding, the decoded output of one more byte: so each byte has its place.
+    /// For any other encoding, the decoder and its output for the last byte. Bytes are decoded one
+    /// by one, so that each has its place.
     decoding: Option<Decoding>,
 }
 
@@ -113,7 +117,7 @@ impl Characters {
         self.stream.at(place)
     }
 
-    /// Returns the next bytes; none at the end of the document.
+    /// Returns the next bytes, or no bytes at the end of the document.
     pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
         match &mut self.decoding {
             Some(decoding) => decoding.fill(&mut self.stream),

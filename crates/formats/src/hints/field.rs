@@ -9,20 +9,21 @@ use super::markup::{Tag, Text, attributes, resolve};
 pub(super) struct Field {
     text: String,
     pub(super) is_too_long: bool,
-    /// Whether it refers to an entity of the document type, which is not expanded.
+    /// Whether the text refers to an entity of the document type. Entities of the document type are
+    /// not expanded.
     pub(super) has_entity: bool,
 }
 
 impl Field {
-    /// Returns the value of an attribute; `None` if the tag does not have it. The first of the name
-    /// counts.
+    /// Returns the value of an attribute; `None` if the tag does not have the attribute. Of several
+    /// attributes with the name, the first is used.
     pub(super) fn of_attribute(tag: &Tag<'_>, is_name: impl Fn(&str) -> bool) -> Option<Field> {
         let (_, value) = attributes(&tag.attributes).find(|(name, _)| is_name(name))?;
         Some(Field::of_value(value, tag.has_entities))
     }
 
-    /// Creates a field from the value of an attribute. `has_entities`: the document declares
-    /// entities.
+    /// Creates a field from the value of an attribute. `has_entities` means that the document
+    /// declares entities.
     pub(super) fn of_value(value: &str, has_entities: bool) -> Field {
         let mut field = Field::default();
         field.resolve(value, has_entities);

@@ -4,26 +4,27 @@ use super::markup::{Tag, attributes};
 
 /// A kind of document.
 pub(super) struct Form {
-    /// Its root element.
+    /// The name of the root element.
     root: &'static str,
-    /// The namespace of its elements, as a name in [`NAMESPACES`]; empty if they have none.
+    /// The namespace of the elements, as a name in [`NAMESPACES`]; empty if elements have no
+    /// namespace.
     namespace: &'static str,
-    /// Whether the root element is in that namespace.
+    /// Whether the root element is in the namespace of the form.
     has_root: bool,
     /// The element of a record.
     pub(super) record: &'static str,
-    /// The elements with a record's URL; the first one present counts. `@` precedes an attribute of
-    /// the record itself.
+    /// The elements with a record's URL; the first element present is used. `@` precedes an
+    /// attribute of the record itself.
     pub(super) urls: &'static [&'static str],
-    /// The elements with a record's modification time; the first readable one counts. A name in a
-    /// name is an element within another.
+    /// The elements with a record's modification time; the first readable element is used. A name
+    /// within a name denotes an element within another element.
     pub(super) times: &'static [&'static str],
     /// The element with the links of the whole feed, empty for the root; `None` if URLs must be
     /// absolute.
     pub(super) site: Option<&'static str>,
 }
 
-/// The most elements with a URL, or with a time, in any form.
+/// The maximum number of elements with a URL, or with a time, in any form.
 pub(super) const FIELDS_MAX: usize = 6;
 
 /// <https://www.sitemaps.org/protocol.html>, with the extension for news.
@@ -50,10 +51,10 @@ const ATOM: Form = Form {
 
 const ATOM_TIMES: &[&str] = &["updated", "modified", "published", "issued", "created"];
 
-/// An Atom entry by itself (RFC 4287, 2).
+/// A single Atom entry (RFC 4287, 2).
 const ATOM_ENTRY: Form = Form { root: "entry", ..ATOM };
 
-/// RSS 0.91 to 2.0. A `guid` is a URL if it does not say otherwise.
+/// RSS 0.91 to 2.0. A `guid` is a URL unless it is declared not to be a permalink.
 const RSS: Form = Form {
     root: "rss",
     namespace: "",
@@ -88,7 +89,7 @@ const INDEX: Form = Form {
 
 const FORMS: [&Form; 6] = [&SITEMAP, &ATOM, &ATOM_ENTRY, &RSS, &RDF, &INDEX];
 
-/// The characteristic parts of namespace names, whatever their scheme and version.
+/// The characteristic parts of namespace names, which do not depend on scheme and version.
 const NAMESPACES: [(&str, &str); 8] = [
     ("/schemas/sitemap-news/", "news"),
     ("/schemas/sitemap/", "sitemap"),
@@ -100,13 +101,13 @@ const NAMESPACES: [(&str, &str); 8] = [
     ("purl.org/dc/elements/", "dc"),
 ];
 
-/// The most prefixes whose namespaces are kept.
+/// The maximum number of prefixes whose namespaces are kept.
 const PREFIXES_MAX: usize = 32;
 
 /// The form of the current document, and the prefixes declared at its root.
 pub(super) struct Document {
     pub(super) form: &'static Form,
-    /// The name of its root element as written.
+    /// The name of the root element as written.
     pub(super) root: String,
     /// A prefix, and its namespace.
     prefixes: Vec<(String, &'static str)>,
@@ -129,7 +130,7 @@ impl Document {
     pub(super) fn of(tag: &Tag<'_>) -> Option<Document> {
         let (prefix, local) = tag.name.split_once(':').unwrap_or(("", &tag.name));
         let form = FORMS.into_iter().find(|form| form.root == local)?;
-        // Other documents have elements of this name.
+        // Other kinds of documents have elements with the name of the single record.
         if form.is_record() && !is_declared(tag, prefix, form.namespace) {
             return None;
         }
@@ -150,7 +151,7 @@ impl Document {
     }
 
     /// Returns the form's name for an element: without a prefix if it is in the form's namespace.
-    /// An undeclared prefix stands for the namespace that it commonly denotes.
+    /// An undeclared prefix has the namespace that it commonly denotes.
     pub(super) fn name(&self, written: &str) -> String {
         let (prefix, local) = written.split_once(':').unwrap_or(("", written));
         let known = self.prefixes.iter().find(|(known, _)| known == prefix);
@@ -158,7 +159,7 @@ impl Document {
             namespace if known.is_some() && namespace == self.form.namespace => local.to_owned(),
             "" => match known {
                 Some(_) => local.to_owned(),
-                // Without a prefix, while the root element has one.
+                // The element has no prefix, but the root element has a prefix.
                 None => format!(":{local}"),
             },
             namespace => format!("{namespace}:{local}"),

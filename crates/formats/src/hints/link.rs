@@ -5,18 +5,18 @@ use super::field::Field;
 use super::markup::{Tag, attributes};
 use super::record::Url;
 
-/// The most links to its page that are kept for a record.
+/// The maximum number of links to its page that are kept for a record.
 const LINKS_MAX: usize = 16;
-/// The most characters of a type or a language that are compared.
+/// The maximum number of characters of a type or a language that are compared.
 const KIND_CHARS_MAX: usize = 64;
 
 /// The target of a link.
 pub(super) enum Link {
-    /// Its text is the URL, as in RSS.
+    /// The text of the link is the URL, as in RSS.
     InText,
-    /// The page; with the kind of link if there may be several.
+    /// The page. The kind of link is set if a record may have several links.
     To(Field, Option<LinkKind>),
-    /// Something else.
+    /// A target other than the page.
     Elsewhere,
 }
 
@@ -28,12 +28,12 @@ pub(super) struct LinkKind {
     language: String,
 }
 
-/// The links of a record to its page: one of each type and language (RFC 4287, 4.1.2).
+/// The links of a record to its page: one link of each type and language (RFC 4287, 4.1.2).
 #[derive(Default)]
 pub(super) struct Links(Vec<(Url, LinkKind)>);
 
 impl Links {
-    /// Keeps a link, the first of its kind. Links after the sixteenth are ignored.
+    /// Keeps a link if it is the first of its kind. Links after the sixteenth are ignored.
     pub(super) fn push(&mut self, url: Url, kind: LinkKind) {
         if self.0.len() < LINKS_MAX && self.0.iter().all(|(_, known)| *known != kind) {
             self.0.push((url, kind));
@@ -48,8 +48,8 @@ impl Links {
         self.0.first().map(|(url, _)| url)
     }
 
-    /// Returns the links to pages that have a URL: those to HTML, or without a type. Without such
-    /// links, all others.
+    /// Returns the links to pages that have a URL: the links to HTML, or without a type. If there
+    /// are no such links, returns all other links.
     pub(super) fn pages(&self, has_url: impl Fn(&&Url) -> bool) -> Vec<&Url> {
         let links = |is_page: bool| {
             let of_kind = self.0.iter().filter(move |(_, kind)| kind.is_page() == is_page);
@@ -97,7 +97,8 @@ pub(super) fn link(tag: &Tag<'_>) -> Link {
     }
 }
 
-/// Returns where the content of an entry is, if not in it (RFC 4287, 4.1.3.2).
+/// Returns the location of an entry's content, if the content is outside the entry (RFC 4287,
+/// 4.1.3.2).
 pub(super) fn content(tag: &Tag<'_>) -> Link {
     match Field::of_attribute(tag, |name| name.eq_ignore_ascii_case("src")) {
         Some(field) => Link::To(field, None),

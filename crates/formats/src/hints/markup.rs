@@ -1,10 +1,10 @@
-//! Tokenizes XML as servers send it: a stream of tags and texts, in bounded memory.
+//! Tokenizes XML of any quality into a stream of tags and texts, in bounded memory.
 //!
 //! Sitemaps and feeds are often not well formed, and an XML parser must stop there (XML 1.0, 1.2:
-//! fatal errors). This tokenizer does not validate: it finds the tags, and passes everything else
-//! as text. Its only rule of recovery is that no tag contains a `<`, which XML forbids in tags
-//! (3.1): a tag without an end before the next `<` is text. So an error affects only its own
-//! element. Nothing external is read, and no entity of a document type is expanded.
+//! fatal errors). This tokenizer does not validate. The tokenizer finds tags, and passes all other
+//! content as text. The only rule of recovery is that no tag contains a `<`, which XML forbids in
+//! tags (3.1): a tag without an end before the next `<` is text. So an error affects only its own
+//! element. No external file is read, and no entity of a document type is expanded.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,13 +15,14 @@ use memchr::{memchr, memchr2};
 use super::super::stream::{At, Place, Stream};
 use super::encoding::Characters;
 
-/// The most bytes of a tag that are kept. The rest is ignored.
+/// The maximum number of bytes of a tag that are kept. Further bytes are ignored.
 const TAG_BYTES_MAX: usize = 1 << 20;
-/// The most bytes of a text that are kept: more than those of any URL with its references.
+/// The maximum number of bytes of a text that are kept. A URL with all characters as references is
+/// shorter.
 const TEXT_BYTES_MAX: usize = 1 << 17;
-/// The most bytes of a name that are kept.
+/// The maximum number of bytes of a name that are kept.
 const NAME_BYTES_MAX: usize = 1 << 10;
-/// The most bytes between the `&` and the `;` of a reference.
+/// The maximum number of bytes between the `&` and the `;` of a reference.
 const REFERENCE_BYTES_MAX: usize = 40;
 
 /// The tags and texts of a document, in order.
@@ -36,7 +37,7 @@ pub(super) struct Markup {
 
 /// A piece of a document.
 pub(super) enum Piece<'a> {
-    /// The start of an element; or all of it, if it is empty.
+    /// The start of an element, or the whole element if it is empty.
     Start(Tag<'a>),
     /// The end of an element, with its name in lower case.
     End(String),
@@ -44,7 +45,7 @@ pub(super) enum Piece<'a> {
     Text(Text<'a>),
     /// The text of a CDATA section, without references.
     Data(Text<'a>),
-    /// A piece without information, such as a comment.
+    /// A piece without information, for example a comment.
     Nothing,
     /// The end of the document.
     Over,
@@ -52,7 +53,7 @@ pub(super) enum Piece<'a> {
 
 /// The start of an element.
 pub(super) struct Tag<'a> {
-    /// In lower case, since some feeds write `pubdate`.
+    /// The name in lower case, since some feeds write `pubdate`.
     pub(super) name: String,
     pub(super) attributes: Cow<'a, str>,
     pub(super) is_empty: bool,
@@ -62,13 +63,13 @@ pub(super) struct Tag<'a> {
 
 /// A text.
 pub(super) struct Text<'a> {
-    /// Its first bytes.
+    /// The first bytes of the text.
     pub(super) bytes: &'a [u8],
-    /// Whether it has more bytes.
+    /// Whether the text has more bytes than `bytes`.
     pub(super) is_cut: bool,
-    /// Whether the document declares entities, which are not expanded.
+    /// Whether the document declares entities. Entities are not expanded.
     pub(super) has_entities: bool,
-    /// The name of the element that seems to begin here, in a tag without an end.
+    /// The name of the element that seems to begin in this text, with a tag without an end.
     pub(super) cut_tag: Option<String>,
 }
 
@@ -102,7 +103,8 @@ impl Markup {
         }
         match self.characters.peek()? {
             Some(b'!') => self.declaration(),
-            // `?>` ends it in XML, and `>` in HTML, as which broken documents are read.
+            // `?>` ends an instruction in XML, and `>` ends it in HTML. Broken documents are read
+            // as HTML.
             Some(b'?') => self.instruction(),
             Some(b'/') => self.tag(true),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':' | 0x80..) => self.tag(false),
@@ -132,7 +134,8 @@ impl Markup {
         Text { bytes, is_cut, has_entities: self.declares_entities, cut_tag: None }
     }
 
-    /// Keeps bytes up to a byte, which is not consumed. Returns whether more bytes may follow.
+    /// Keeps bytes up to the byte `end`, which is not consumed. Returns whether more bytes may
+    /// follow.
     fn keep_until(&mut self, end: u8, max: usize) -> io::Result<bool> {
         let bytes = self.characters.fill()?;
         let found = memchr(end, bytes);
@@ -144,7 +147,7 @@ impl Markup {
         Ok(found.is_none() && count > 0)
     }
 
-    /// Skips everything up to and including these bytes. They end with a `>`.
+    /// Skips all bytes up to and including `end`, which ends with a `>`.
     fn skip_past(&mut self, end: &[u8]) -> io::Result<()> {
         while self.keep_past(end, 0)? {}
         Ok(())
@@ -234,7 +237,7 @@ impl Markup {
         }
     }
 
-    /// Reads markup after `<!`: a comment, a CDATA section or a document type. Anything else is
+    /// Reads markup after `<!`: a comment, a CDATA section or a document type. Other markup is
     /// skipped up to its `>`, or to the next `<`, which begins another tag.
     fn declaration(&mut self) -> io::Result<Piece<'_>> {
         self.take();
@@ -243,7 +246,7 @@ impl Markup {
                 self.take();
                 if self.characters.peek()? == Some(b'-') {
                     self.take();
-                    // As HTML has it, `<!-->` is a whole comment.
+                    // As in HTML, `<!-->` is a whole comment.
                     let is_whole = self.characters.peek()? == Some(b'>');
                     self.skip_past(if is_whole { b">" } else { b"-->" })?;
                 } else {
@@ -277,7 +280,8 @@ impl Markup {
         }
     }
 
-    /// Consumes these bytes, in upper or lower case, as far as they match; returns whether all do.
+    /// Consumes the next bytes as far as they match `expected`, in upper or lower case. Returns
+    /// whether all match.
     fn has(&mut self, expected: &[u8]) -> io::Result<bool> {
         for byte in expected {
             if !self.characters.peek()?.is_some_and(|next| next.eq_ignore_ascii_case(byte)) {
@@ -294,7 +298,7 @@ impl Markup {
         Ok(Piece::Data(self.text_of(bytes)))
     }
 
-    /// Skips a document type, which ends with the first `>` outside of quotes and of its
+    /// Skips a document type, which ends with the first `>` outside of quotes and outside of its
     /// declarations in brackets.
     fn document_type(&mut self) -> io::Result<()> {
         let (mut quote, mut is_within) = (None, false);
@@ -313,7 +317,8 @@ impl Markup {
         Ok(())
     }
 
-    /// Checks the declarations of a document type. A comment in it may contain unmatched quotes.
+    /// Checks the declarations of a document type. A comment in a document type may contain
+    /// unmatched quotes.
     fn declared(&mut self) -> io::Result<()> {
         if self.characters.peek()? == Some(b'?') {
             return self.skip_past(b"?>");
@@ -330,7 +335,7 @@ impl Markup {
     }
 }
 
-/// Returns the name at the start of a tag, in lower case, and the rest.
+/// Returns the name at the start of a tag, in lower case, and the rest of the tag.
 fn name(tag: &[u8]) -> (String, &[u8]) {
     let end = tag.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'/');
     let (name, rest) = tag.split_at(end.unwrap_or(tag.len()));
@@ -373,10 +378,10 @@ pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Appends a text with its references resolved: character references and the five predefined
-/// entities (XML 1.0, 4.1 and 4.6). Also the names that HTML has for characters (HTML Standard,
-/// 13.5), unless the document declares entities, which may have the same names. Any other `&`
-/// stays, since servers write `?a=1&b=2`; so does a name without its `;`. Returns whether the text
-/// refers to an entity that the document may have declared.
+/// entities (XML 1.0, 4.1 and 4.6). Names of characters in HTML (HTML Standard, 13.5) are also
+/// resolved, unless the document declares entities, which may have the same names. Any other `&`
+/// stays, since servers write `?a=1&b=2`. A name without its `;` stays, too. Returns whether the
+/// text refers to an entity that the document may have declared.
 pub(super) fn resolve(text: &str, has_entities: bool, out: &mut String) -> bool {
     let mut has_others = false;
     let mut parts = text.split('&');
@@ -404,19 +409,19 @@ pub(super) fn resolve(text: &str, has_entities: bool, out: &mut String) -> bool 
     has_others
 }
 
-/// Returns the characters of a named HTML reference. The HTML tokenizer knows the names, and
+/// Returns the characters of a named HTML reference. The HTML tokenizer has the table of names, and
 /// resolves the reference.
 fn html_reference(name: &str) -> Option<String> {
     let reference = format!("&{name};");
     let mut tokens = Tokenizer::new(&reference);
     let Some(Ok(Token::String(text))) = tokens.next() else { return None };
     let text = String::from_utf8(text.value.0).ok()?;
-    // Some names need no `;` in HTML: `&notes;` is `&not` and `es;`. Here they do.
+    // Some names need no `;` in HTML: `&notes;` is `&not` and `es;`. In XML the `;` is required.
     let is_whole = !text.ends_with(';') || name == "semi";
     (is_whole && tokens.next().is_none()).then_some(text)
 }
 
-/// Returns the character of a character reference. An invalid number gives U+FFFD.
+/// Returns the character of a character reference. An invalid number becomes U+FFFD.
 fn character(name: &str) -> Option<char> {
     if let Some(number) = name.strip_prefix('#') {
         let (digits, radix) = match number.strip_prefix(['x', 'X']) {

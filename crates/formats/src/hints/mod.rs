@@ -49,64 +49,66 @@ pub struct Hint {
 
 /// The hints in a file in order, and the broken records.
 ///
-/// After a broken record the next one is read. Damaged compression ends the file.
+/// After a broken record the next record is read. Damaged compression ends the file.
 ///
-/// Memory does not grow with the file. A line of JSON has at most 64 KiB, and of a text in XML 128
-/// KiB are read. A record with elements nested more than 100 deep is broken.
+/// Memory does not grow with the file. A line of JSON has at most 64 KiB, and only the first 128
+/// KiB of a text in XML are read. A record with elements nested more than 100 deep is broken.
 pub struct Hints(Box<dyn Iterator<Item = Result<Hint, Broken>> + Send>);
 
-/// The number of bytes that decide what a file is.
+/// The number of bytes that determine the format of a file.
 const SNIFFED_BYTES: usize = 4 << 10;
-/// The most bytes read from a doubly compressed file: twenty times the limit of a sitemap.
+/// The maximum number of bytes read from a doubly compressed file: twenty times the limit of a
+/// sitemap.
 const PACKED_TWICE_BYTES_MAX: u64 = 1 << 30;
 
-/// Opens a file of hints, which may be compressed; `-` is standard input. Reads its first bytes,
-/// whose content decides what the file is:
+/// Opens a file of hints, which may be compressed; `-` is standard input. Reads the first bytes,
+/// which determine the format of the file:
 ///
 /// - JSON lines with `url` and `modified`. Other keys are ignored.
 /// - A sitemap of the [protocol](https://www.sitemaps.org/protocol.html) 0.9: `loc` and `lastmod`
 ///   of each `url`, or else the `publication_date` of its news.
 /// - An Atom feed, or a single Atom entry: the alternate `link` of each `entry`, or else the `src`
-///   of its `content`; and `updated` or else `published`. Of several alternate links, those to HTML
-///   or without a type count: one of each language, up to 16.
+///   of its `content`; and `updated` or else `published`. Of several alternate links, the links to
+///   HTML or without a type are used: one for each language, up to 16.
 /// - An RSS feed, 0.90 to 2.0: `link` of each `item`, or a `guid` that is a URL, or in RSS 1.0 the
 ///   `about` of the item; and `pubDate`, or else a date of Dublin Core or of Atom.
 ///
-/// A time is a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), one of RFC 822, or similar,
-/// such as `2024-02-01 10:00:00 +0100`; in JSON also seconds since 1970. A time without a time of
-/// day is the beginning of its day, month or year, and one without a zone is in UTC. Records
-/// without a time are skipped.
+/// A time has the form of a [W3C datetime](https://www.w3.org/TR/NOTE-datetime), the form of RFC
+/// 822, or a similar form, for example `2024-02-01 10:00:00 +0100`. In JSON, a time may also be in
+/// seconds since 1970. A time without a time of day is the beginning of its day, month or year, and
+/// a time without a zone is in UTC. Records without a time are skipped.
 ///
 /// XML need not be well formed: invalid markup is text, and a bare `&` is literal. The [names of
-/// HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are resolved,
-/// such as `&eacute;`, if they end with a `;`; any other name is literal. XML may be in any
+/// HTML](https://html.spec.whatwg.org/multipage/named-characters.html) for characters are resolved
+/// if they end with a `;`, for example `&eacute;`. Any other name is literal. XML may be in any
 /// encoding of the [Encoding Standard](https://encoding.spec.whatwg.org/) that it declares, or in
-/// UTF-16. A document type is allowed, but its entities are not expanded, and nothing that it names
-/// is read; if it declares entities, a URL that refers to any is broken.
+/// UTF-16. A document type is allowed, but its entities are not expanded, and no file that it names
+/// is read. If a document type declares entities, a URL that refers to an entity is broken.
 ///
 /// An absolute URL stays as written. A relative URL in a feed is resolved by the `xml:base` in
-/// force. Without one, or if that is relative, the base is the feed's `self` link, or else its
-/// `alternate` link or the `link` of its channel, if that is absolute and comes before the record.
-/// The result is normalised as in browsers (the [URL Standard](https://url.spec.whatwg.org/)): `é`
-/// is `%C3%A9`. The URLs of a sitemap must be absolute, and so must a `guid`. A relative URL
-/// without a base, or one of more than 2 KiB, is broken.
+/// force. If there is no `xml:base`, or if it is relative, the base is the feed's `self` link, or
+/// else its `alternate` link or the `link` of its channel. The link must be absolute and come
+/// before the record. The resolved URL is normalised as in browsers (the [URL
+/// Standard](https://url.spec.whatwg.org/)): `é` is `%C3%A9`. The URLs of a sitemap must be
+/// absolute, and so must a `guid`. A relative URL without a base, or with more than 2 KiB, is
+/// broken.
 ///
 /// A compressed file may contain another compressed file of up to 1 GiB, but no deeper nesting.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, is empty, or has none of these formats. A plain list of URLs, as a
-/// sitemap may be, is not accepted, since it has no times.
+/// Returns an error if the file cannot be read, is empty, or has none of these formats. A plain
+/// list of URLs, which the sitemap protocol also allows, is not accepted, since it has no times.
 pub fn open(path: &Path, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
     let stream = Stream::open(path, zstd_window);
     Hints::new(stream.map_err(|e| Broken::source(&path.to_string_lossy(), &e))?, zstd_window)
 }
 
-/// Reads hints from a reader, as [`open`] does from a file.
+/// Reads hints from a reader. See [`open`].
 ///
 /// # Errors
 ///
-/// The errors of [`open`].
+/// Returns the errors of [`open`].
 pub fn read(
     name: &str,
     bytes: Box<dyn Read + Send>,
@@ -118,7 +120,7 @@ pub fn read(
 
 impl Hints {
     fn new(mut stream: Stream, zstd_window: ZstdWindow) -> Result<Hints, Broken> {
-        // Some servers pack a file that is packed already.
+        // Some servers compress a file that is already compressed.
         if stream.packing() != Packing::Plain && is_packed(stream.look_ahead(SNIFFED_BYTES)) {
             let name = stream.name();
             let again = stream.unpacked_again(PACKED_TWICE_BYTES_MAX, zstd_window);
@@ -134,7 +136,7 @@ impl Hints {
             None if start.len() < SNIFFED_BYTES => {
                 let at = stream.name().to_string();
                 let mut lines = HintLines::new(stream).peekable();
-                // A file that cannot be read says so itself.
+                // The lines report a file that cannot be read.
                 match lines.peek() {
                     Some(_) => Ok(Hints(Box::new(lines))),
                     None => Err(Broken { at, why: "it is empty".into() }),

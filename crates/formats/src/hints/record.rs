@@ -1,4 +1,4 @@
-//! One record in a sitemap or a feed: the URL of its page, and the time of its change.
+//! A record in a sitemap or a feed: the URL of its page, and the time of its change.
 
 use super::super::{escape, url};
 use super::base::{Bases, base_of};
@@ -14,22 +14,22 @@ const DEPTH_MAX: usize = 100;
 /// The current record.
 #[derive(Default)]
 pub(super) struct Record {
-    /// The `xml:base` of its element.
+    /// The `xml:base` of the record's element.
     base: Option<Field>,
-    /// Its links to its page, which may have several forms or languages.
+    /// The links of the record to its page. A page may have several formats or languages.
     links: Links,
     /// The form's URL elements found so far, in the order of the form.
     urls: [Option<Url>; FIELDS_MAX],
     times: [Option<Field>; FIELDS_MAX],
-    /// The names of open elements within it, as written.
+    /// The names of open elements within the record, as written.
     within: Vec<String>,
-    /// The number of further open elements within the last of these.
+    /// The number of further open elements within the last element of `within`.
     beyond: usize,
     /// The field being read, and its depth.
     open: Option<(Kind, usize)>,
     /// The reason why the record is broken.
     broken: Option<String>,
-    /// Whether a tag with its URL or its time has no end, so that they are lost.
+    /// Whether a tag with the record's URL or time has no end, so that the URL or the time is lost.
     has_cut_tag: bool,
 }
 
@@ -37,11 +37,11 @@ pub(super) struct Record {
 #[derive(Default)]
 pub(super) struct Url {
     pub(super) field: Field,
-    /// The `xml:base` of its element.
+    /// The `xml:base` of the URL's element.
     pub(super) base: Option<Field>,
-    /// Whether it may be relative: a link is a reference (RFC 4287, 4.2.7.1), a `guid` is not.
+    /// Whether the URL may be relative: a link is a reference (RFC 4287, 4.2.7.1), a `guid` is not.
     pub(super) is_reference: bool,
-    /// Whether it is an attribute, which may be empty and mean the base itself (RFC 3986, 4.4).
+    /// Whether the URL is an attribute. An empty attribute means the base itself (RFC 3986, 4.4).
     pub(super) is_attribute: bool,
 }
 
@@ -69,9 +69,9 @@ impl Record {
         Record { broken: Some("its tag has no end".to_owned()), ..Record::default() }
     }
 
-    /// Takes the start of an element within it, given the form's name of the element.
+    /// Takes the start of an element within the record. `name` is the form's name for the element.
     pub(super) fn start(&mut self, document: &Document, name: &str, tag: &Tag<'_>) {
-        // If an element is there twice, the first counts.
+        // If an element occurs twice, the first is used.
         let form = document.form;
         let mut is_empty = tag.is_empty;
         match self.within.as_slice() {
@@ -104,7 +104,7 @@ impl Record {
         }
     }
 
-    /// Takes the start of a URL element. Returns whether it is empty, whatever the tag says: a link
+    /// Takes the start of a URL element. Returns whether the element is treated as empty: a link
     /// with its target in attributes may have no end, as in HTML.
     fn start_url(&mut self, form: &Form, at: usize, name: &str, tag: &Tag<'_>) -> bool {
         let link = match name {
@@ -142,8 +142,8 @@ impl Record {
         }
     }
 
-    /// Takes the end of an element within it. An unopened element is ignored; open elements within
-    /// it end, too.
+    /// Takes the end of an element within the record. An unopened element is ignored; open elements
+    /// within it end, too.
     pub(super) fn end(&mut self, name: &str) {
         if self.beyond > 0 {
             self.beyond -= 1;
@@ -165,9 +165,10 @@ impl Record {
         self.broken.get_or_insert_with(|| "an element in it has no end".to_owned());
     }
 
-    /// Takes a part of the text of its elements.
+    /// Takes a part of the text of the record's elements.
     pub(super) fn text(&mut self, text: &Text<'_>, is_data: bool, record: &str) {
-        // One section in another is text, unless the record should have ended meanwhile.
+        // A CDATA section within another is text, unless the end of the record was missed
+        // meanwhile.
         if is_data
             && has(text.bytes, b"<![CDATA[")
             && has(text.bytes, format!("</{record}>").as_bytes())
@@ -189,13 +190,13 @@ impl Record {
         }
     }
 
-    /// Takes a tag without an end, given the form's name of its element.
+    /// Takes a tag without an end. `name` is the form's name for its element.
     pub(super) fn cut(&mut self, form: &Form, name: &str) {
         let is_known = form.urls.iter().chain(form.times).any(|known| *known == name);
         self.has_cut_tag |= self.within.is_empty() && is_known;
     }
 
-    /// Returns the hints of the finished record; none if it has no time.
+    /// Returns the hints of the finished record; no hints if the record has no time.
     pub(super) fn hints(mut self, form: &Form, bases: &Bases) -> Vec<Result<Hint, String>> {
         if self.open.is_some() {
             self.unclosed();
@@ -263,7 +264,7 @@ fn hint(
     if url.field.has_entity {
         return Err(named("the URL refers to an entity of the document type"));
     }
-    // An absolute URL stays as it is written: a page is the bytes of its URL.
+    // An absolute URL stays as written, since the bytes of its URL identify a page.
     let page = match is_absolute(written) {
         true => Some(written.to_owned()),
         false => resolve(url),
@@ -281,8 +282,8 @@ fn hint(
     Ok(Hint { url: page, modified: modified.ok_or_else(no_time)? })
 }
 
-/// Whether a URL has a scheme (RFC 3986, 3.1). A text without a scheme is relative, or not a URL,
-/// such as a `guid` that is only a number.
+/// Whether a URL has a scheme (RFC 3986, 3.1). A text without a scheme is relative, or is not a
+/// URL, for example a `guid` that is only a number.
 fn is_absolute(url: &str) -> bool {
     let is_scheme_char = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     url.split_once(':').is_some_and(|(scheme, _)| {

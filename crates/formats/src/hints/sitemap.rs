@@ -26,7 +26,7 @@ type Found = (Place, Result<Hint, String>);
 #[derive(Default)]
 struct Records {
     document: Option<Document>,
-    /// The bases of relative URLs, in a document that may have such.
+    /// The bases of relative URLs, in a document that may have relative URLs.
     bases: Bases,
     record: Option<(Place, Record)>,
     /// Whether a document was found.
@@ -100,14 +100,15 @@ impl Records {
             }
             return;
         }
-        // No record contains another, so the one before it has ended, whatever is open in it.
+        // A record never contains another record, so the previous record has ended, even if it has
+        // open elements.
         self.close(found);
         if !tag.is_empty {
             self.record = Some((place, Record::begin(form, tag)));
         }
     }
 
-    /// Takes the first element of a document, or one before it.
+    /// Takes an element that is not within a known document.
     fn begin(&mut self, place: Place, tag: &Tag<'_>, found: &mut VecDeque<Found>) {
         let Some(document) = Document::of(tag) else {
             if !self.is_known && self.other.is_none() {
@@ -166,7 +167,7 @@ impl Records {
                     record.cut(form, &name);
                 }
             }
-            // The following text would belong to a record, so its loss must be reported.
+            // The text after this piece would belong to a record, so its loss must be reported.
             None if cut.is_some_and(|name| name == form.record) => {
                 self.record = Some((place, Record::cut_off()));
             }

@@ -29,7 +29,7 @@ fn read_by(file: &[u8], bytes: usize) -> Vec<Result<Hint, Broken>> {
     }
 }
 
-/// Returns the hints of a file, in whatever pieces it arrives: a URL and a time, or an error and
+/// Returns the hints of a file, read in pieces of several sizes: a URL and a time, or an error and
 /// its place.
 #[track_caller]
 fn hints(file: impl AsRef<[u8]>) -> Vec<(String, i64)> {
@@ -196,7 +196,7 @@ fn other_files_are_refused_with_their_position() {
         let found = wrong(file);
         assert!(found.contains(said), "{file}: {found}");
     }
-    // In UTF-32.
+    // The file is in UTF-32.
     assert!(wrong(b"\0\0\0<\0\0\0u").contains("neither"));
 }
 
@@ -287,7 +287,7 @@ fn custom_entities_are_not_expanded() {
     let found = hints(file);
     assert_eq!((found.len(), &found[0], &found[2]), (3, &hint("x:1", 0), &hint("x:9", 0)));
     assert!(found[1].0.ends_with("refers to an entity of the document type"), "{found:?}");
-    // It may declare this name with any value.
+    // The document may declare this name with any value.
     let link = "<entry><link href='x:&eacute;'/><updated>1970</updated></entry>";
     for file in [
         format!("{bomb}<urlset>{}</urlset>", record("x:&eacute;")),

@@ -13,10 +13,10 @@ use crate::{escape, time, url};
 const HEADER_BYTES_MAX: usize = 256 << 10;
 /// The number of bytes of a request that are searched for its method.
 const METHOD_BYTES_MAX: usize = 64;
-/// The most records that a record may name as concurrent.
+/// The maximum number of records that a record may name as concurrent.
 const CONCURRENT_MAX: usize = 16;
 
-/// WARC. Compressed members and records need not coincide.
+/// The WARC format. Compressed members need not coincide with records.
 pub(crate) struct Warc;
 
 /// The relevant named fields of a header.
@@ -40,7 +40,8 @@ const FIELDS: [&str; 14] = [
 /// The only field that a header may repeat (ISO 28500, 5.10).
 const CONCURRENT: &str = "warc-concurrent-to";
 
-/// The [`FIELDS`] of a record's header: the first of each name, and several of [`CONCURRENT`].
+/// The [`FIELDS`] of a record's header: the first field of each name, and several [`CONCURRENT`]
+/// fields.
 #[derive(Default)]
 struct Header(Vec<(&'static str, Vec<u8>)>);
 
@@ -55,7 +56,7 @@ impl Header {
         std::str::from_utf8(self.bytes(name)?).ok()
     }
 
-    /// Returns a URL; some tools put it in angle brackets.
+    /// Returns a URL without the angle brackets that some tools put around URLs.
     fn url(&self, name: &str) -> Option<&str> {
         let url = self.text(name)?;
         Some(url.strip_prefix('<').and_then(|u| u.strip_suffix('>')).unwrap_or(url))
@@ -64,7 +65,8 @@ impl Header {
     /// Returns the declared digest of the content, or of the content that a revisit repeats.
     fn declared(&self, is_document: bool) -> Option<Declared> {
         let payload = self.text("warc-payload-digest").and_then(Declared::parse);
-        // Where the document is all of the block, its digest does as well.
+        // If the document is the whole block, the digest of the block is also the digest of the
+        // document.
         let block = || Declared::parse(self.text("warc-block-digest")?);
         payload.or_else(|| if is_document { block() } else { None })
     }
@@ -100,10 +102,11 @@ impl Header {
         }
     }
 
-    /// Returns why the record is not a visit, whatever its content; `None` if it may be one.
+    /// Returns the reason why the record is not a visit, for any content; `None` if the record may
+    /// be a visit.
     fn passed(&self, schemes: &Schemes) -> Option<&'static str> {
         Some(match self.kind().as_str() {
-            // Only the first part of its content.
+            // Only the first segment of a record is used.
             "response" | "resource" | "conversion" | "revisit"
                 if self.text("warc-segment-number").is_some() =>
             {
@@ -205,7 +208,7 @@ impl Cutter<Warc> {
         }
     }
 
-    /// Skips a request, and notes its method.
+    /// Skips a request, and stores its method.
     fn request(
         &mut self,
         header: &Header,
@@ -254,7 +257,7 @@ impl WarcRecord {
             return Err("the header has no WARC-Type".into());
         }
         let content_type = header.text("content-type").unwrap_or_default();
-        // Some tools keep a whole response as a resource.
+        // Some tools store a whole response as a resource.
         let is_document = matches!(kind.as_str(), "resource" | "conversion")
             && !header.content_type().starts_with("application/http");
         let mut capture = capture(header, is_document)?;
@@ -262,7 +265,7 @@ impl WarcRecord {
             capture.truncated = header.truncated();
         }
         if capture.truncated != Truncated::No {
-            // It may be that of the whole.
+            // The declared digest may be the digest of the whole response.
             capture.declared = None;
         }
         match kind.as_str() {

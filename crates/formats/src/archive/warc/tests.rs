@@ -157,7 +157,7 @@ fn last_modified_is_kept_only_for_content() {
     assert_eq!(modified(answer("404 Not Found", date)), None);
     assert_eq!(modified(answer("503 Busy", date)), None);
     assert_eq!(modified(answer("200 OK", "X: y")), None);
-    // The first that is a date counts.
+    // The first header with a valid date is used.
     let several = format!("Last-Modified: yesterday\r\nlast-modified:\r\n{date}\r\n{date}8");
     assert_eq!(modified(answer("200 OK", &several)), Some(MODIFIED));
     let long = format!("Last-Modified: {}", "1".repeat(900_000));

@@ -71,7 +71,7 @@ fn variants_of_rfc_822_are_read() {
     }
 }
 
-/// Examples of RFC 2822, 3.2.3, 4.3, and the last one of A.6.3.
+/// Examples of RFC 2822, 3.2.3, 4.3, and the last example of A.6.3.
 #[test]
 fn comments_in_dates_are_ignored() {
     for (text, expected) in [

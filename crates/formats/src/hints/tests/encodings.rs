@@ -38,7 +38,7 @@ fn document_is_read_in_its_declared_encoding() {
         assert_eq!(hints(&big), expected);
         assert_eq!(hints([b"\xff\xfe".as_slice(), &little].concat()), expected);
         assert_eq!(hints([b"\xfe\xff".as_slice(), &big].concat()), expected);
-        // These bytes are ASCII, whatever encoding they declare.
+        // The bytes of these files are ASCII, for any declared encoding.
         assert_eq!(hints(&file), expected);
         assert_eq!(hints(format!("\u{feff}{file}")), expected);
     }

@@ -130,12 +130,12 @@ fn html_links_are_preferred_to_other_links() {
         let expected: Vec<_> = expected.iter().map(|url| hint(url, DAY)).collect();
         assert_eq!(found, expected, "{links}");
     }
-    // One of them is broken.
+    // One of the links is broken.
     let links = "<link hreflang='a' href='p'/><link hreflang='b' href='x:2'/>";
     let found = hints(format!("<feed>{}</feed>", entry(links)));
     assert_eq!((found.len(), &found[1]), (2, &hint("x:2", DAY)));
     assert!(found[0].0.ends_with("p: the URL is not absolute"));
-    // At most some of very many are kept.
+    // Only some of very many links are kept.
     let links: String = (0..1000).map(|n| format!("<link hreflang='{n}' href='x:{n}'/>")).collect();
     assert_eq!(hints(format!("<feed>{}</feed>", entry(&links))).len(), 16);
 }

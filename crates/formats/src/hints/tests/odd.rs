@@ -39,7 +39,7 @@ fn file_may_be_compressed_twice() {
     }
     let found = read_by(&gz(&gz(&packed)), usize::MAX);
     assert!(found[0].as_ref().unwrap_err().why.starts_with("neither"), "{found:?}");
-    // Truncated in either layer.
+    // The file is truncated in the outer or in the inner layer.
     let noise: String = (0..5_000u64).map(|n| format!("{:x}", n * n)).collect();
     let file = sitemap(&format!("{GOOD}<!--{noise}-->"));
     let packed = gz(file.as_bytes());
@@ -82,7 +82,7 @@ fn record_after_broken_markup_is_read_or_named() {
         assert_eq!((found.len(), &found[1]), (2, &hint("x:9", 0)), "{junk}: {found:?}");
         assert!(found[0].0.contains(said), "{junk}: {found:?}");
     }
-    // Nothing is lost, so nothing is reported.
+    // No record is lost, so no error is reported.
     for harmless in [
         "<url><loc>x:1</loc><lastmod a='</lastmod><lastmod>1970</lastmod></url>",
         "<url><loc>x:1</loc><lastmod>1970</lastmod><url a='</url>",

@@ -15,7 +15,7 @@ fn urls(found: Vec<(String, i64)>) -> Vec<String> {
         .collect()
 }
 
-/// Returns the URLs in a feed whose root has these attributes; a broken one ends with `!`.
+/// Returns the URLs in a feed whose root has these attributes; a broken URL ends with `!`.
 #[track_caller]
 fn feed(attributes: &str, content: &str) -> Vec<String> {
     urls(hints(format!("<feed xmlns='http://www.w3.org/2005/Atom'{attributes}>{content}</feed>")))
@@ -68,7 +68,7 @@ fn nested_base_is_resolved_and_ends_with_its_element() {
             &["blog/p", "blog/blog/p"],
         ),
         (format!("<x{blog}/>{}", entry("", link)), &["p"]),
-        // A base has no end, or the end of an element is missing.
+        // A tag with a base has no end, or the end tag of an element is missing.
         (format!("<y><x{blog}></y>{}", entry("", link)), &["p"]),
         (format!("<x{blog}></z></y>{}</x>", entry("", link)), &["blog/p"]),
         (
@@ -106,13 +106,13 @@ fn feed_links_are_the_default_base() {
     ] {
         assert_eq!(feed("", &format!("{before}{links}")), [url], "{before}");
     }
-    // It comes too late.
+    // The link comes after the record, so it does not apply to the record.
     let found = feed("", &format!("{links}{itself}{links}"));
     assert_eq!(
         (found.len(), found[0].ends_with('!'), found[1].as_str()),
         (2, true, "http://e.example/a/p")
     );
-    // A base that is written counts, and may be relative to them.
+    // A written base takes precedence over the feed's links, and may be relative to them.
     assert_eq!(
         feed(" xml:base='http://b.example/'", &format!("{itself}{links}")),
         ["http://b.example/p"]
@@ -120,7 +120,7 @@ fn feed_links_are_the_default_base() {
     assert_eq!(feed(" xml:base='/b/'", &format!("{itself}{links}")), ["http://e.example/b/p"]);
     let found = feed("", &format!("{itself}{}", entry("", "<link href=''/>")));
     assert!(found[0].ends_with("the URL is empty!"), "{found:?}");
-    // The next document does not inherit them.
+    // The next document does not inherit the links.
     let one = format!("<feed>{itself}{links}</feed>");
     let found = urls(hints(format!("{one}<feed>{links}</feed>")));
     assert_eq!((found.len(), found[1].ends_with('!')), (2, true));
@@ -205,7 +205,7 @@ fn invalid_base_breaks_only_relative_links() {
         let found = urls(hints(format!("{before}<feed xml:base='{base}'>{content}</feed>")));
         assert_eq!((found.len(), found[1].as_str()), (2, "x:1"), "{base}");
         assert!(found[0].ends_with("p: the URL is not absolute!"), "{found:?}");
-        // An absolute URL in it does not need the base.
+        // An absolute base within the element does not need the broken base.
         let inner = entry(" xml:base='http://i.example/'", "<link href='p'/>");
         assert_eq!(feed(&format!(" xml:base='{base}'"), &inner), ["http://i.example/p"]);
     }
@@ -242,7 +242,7 @@ fn many_bases_take_linear_time_and_little_memory() {
         assert_eq!(found.last(), Some(&Ok(Hint { url: "x:9".into(), modified: 0 })));
     }
     assert!(since.elapsed() < std::time::Duration::from_secs(60), "{:?}", since.elapsed());
-    // Too deep a nesting is reported, and not resolved by an outer base.
+    // Too deep nesting is reported. The URL is not resolved by an outer base.
     let found = feed(" xml:base='http://e.example/'", &format!("{closed}{relative}"));
     assert!(found[0].ends_with('!') && found[1] == "http://e.example/p", "{found:?}");
 }

@@ -1,4 +1,4 @@
-//! Tests which responses are pages (RFC 9110; ISO 28500, WARC 1.1).
+//! Tests the responses that are pages (RFC 9110; ISO 28500, WARC 1.1).
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn answer(head: &str, body: &str) -> String {
     response("http://a/x", &format!("HTTP/1.1 {head}\r\n\r\n{body}"))
 }
 
-/// Returns a record with an identifier, and others that it names.
+/// Returns a record with an identifier, and the identifiers that it names.
 fn exchange(kind: &str, url: &str, ids: [&str; 2], block: &str) -> String {
     let [own, concurrent] = ids;
     let named = if concurrent.is_empty() {
@@ -107,15 +107,15 @@ fn incomplete_body_is_not_the_page() {
         ("Content-Length: 5", "text", "incomplete"),
         ("Content-Length: 5", "", "incomplete"),
         ("Content-Length: 4", "text", "text"),
-        // Servers that count wrongly send more.
+        // Servers with wrong lengths send more bytes.
         ("Content-Length: 3", "text", "text"),
         ("Content-Length: no", "text", "text"),
-        // Lengths that were joined (RFC 9110, 8.6).
+        // Joined lengths (RFC 9110, 8.6).
         ("Content-Length: 5, 5", "text", "incomplete"),
         ("Content-Length: 4, 4", "text", "text"),
         ("Content-Length: 5, 6", "text", "text"),
         ("Content-Length: +5", "text", "text"),
-        // Browsers' archives keep bodies unpacked under the header of the original.
+        // Browsers' archives keep decompressed bodies under the original header.
         ("Content-Length: 5\r\nContent-Encoding: br", "text", "text"),
         ("Content-Length: 5\r\nContent-Encoding: br", "", "incomplete"),
         ("Content-Length: 5\r\nContent-Encoding: identity", "text", "incomplete"),
@@ -127,7 +127,7 @@ fn incomplete_body_is_not_the_page() {
         ("Transfer-Encoding: gzip\r\nContent-Length: 99", "text", "text"),
         ("Transfer-Encoding: chunked", "", "incomplete"),
         ("Transfer-Encoding: chunked", "text", "text"),
-        // Chunks are counted by themselves (RFC 9112, 6.3).
+        // The length of a chunked body comes from its chunks (RFC 9112, 6.3).
         ("Transfer-Encoding: chunked\r\nContent-Length: 99", "4\r\ntext\r\n0\r\n\r\n", "text"),
     ] {
         let file = answer(&format!("200 OK\r\nContent-Type: text/plain\r\n{head}"), body);
@@ -165,7 +165,8 @@ fn only_responses_to_get_are_visits() {
         ("PUT", "answer to another method"),
         ("get", "answer to another method"),
     ] {
-        // Either names the other, and either comes first; others may come between.
+        // The request names the response, or the reverse. Either record comes first, with or
+        // without other records between them.
         let ids = [(["q", "r"], ["r", ""]), (["q", ""], ["r", "q"]), (["q", "m"], ["r", "m"])];
         for (of_request, of_response) in ids {
             let (request, reply) = (request(of_request, method), reply(of_response, "text"));
@@ -207,8 +208,8 @@ fn shared_identifiers_do_not_mix_exchanges() {
         };
         exchange(kind, &format!("http://a{path}"), ids, &block)
     };
-    // Identifiers of the requests and the responses: all name one record; all have one identifier; all
-    // are null; each request names its response and a third record as well.
+    // Identifiers of the requests and the responses: all records name one record; all records have
+    // one identifier; all identifiers are null; each request names its response and a third record.
     for ids in [
         [["q1", "w"], ["r1", "w"], ["q2", "w"], ["r2", "w"]],
         [["q1", "r"], ["r", ""], ["q2", "r"], ["r", ""]],
@@ -228,7 +229,7 @@ fn shared_identifiers_do_not_mix_exchanges() {
             assert_eq!(found, ["/get", "answer to POST"], "{ids:?} {order:?}");
         }
     }
-    // With equal URLs, the named record comes first.
+    // With equal URLs, the named record takes precedence.
     let more = |own: &str, first: &str| {
         format!(
             "\r\nWARC-Record-ID: <urn:uuid:{own}>\r\nWARC-Concurrent-To: <urn:uuid:{first}>\
