@@ -1,16 +1,18 @@
-//! Panics of the `parquet` crate, which it meets some damaged files with.
+//! Catches panics of the `parquet` crate, which some damaged files cause.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic of this thread is returned as an error, so the hook must not report it.
+    /// Whether a panic of this thread is returned as an error, so the panic hook must not report
+    /// it.
     static IS_ANSWER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What some work on a file comes to, also if that panics. Nothing that it leaves behind may be used
-/// after a panic. The hook of the program sees no such panic, and all others.
+/// Runs `work`, and returns its result; a panic becomes an error. State that `work` changed must
+/// not be used after a panic. The program's panic hook does not see panics of `work`, but sees all
+/// other panics.
 pub(super) fn caught<T, E: From<String>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -20,15 +20,15 @@ message simkeep {
 /// A cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterRow<'a> {
-    /// The page that leads it.
+    /// The URL of the leader of the cluster.
     pub leader: &'a str,
-    /// The fingerprint of that.
+    /// The fingerprint of the leader.
     pub fingerprint: u64,
-    /// When that was first seen with what it shows, in milliseconds since 1970.
+    /// The time when the leader's current content was first seen, in milliseconds since 1970.
     pub first_seen: i64,
-    /// How many pages there are.
+    /// The number of pages in the cluster.
     pub size: u64,
-    /// How many bits one of them is from the leader at most.
+    /// The largest distance of a page in the cluster from the leader, in bits.
     pub max_distance: u32,
 }
 

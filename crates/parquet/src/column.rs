@@ -13,23 +13,23 @@ const MS_PER_DAY: i64 = 86_400_000;
 /// A value of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// There is none.
+    /// No value.
     Null,
     /// A text.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Whole(i64),
-    /// A number.
+    /// A floating-point number.
     Decimal(f64),
     /// A time, in milliseconds since 1970.
     Milliseconds(i64),
     /// A text of more than [`TEXT_BYTES_MAX`] bytes.
     TooLong,
-    /// Something else, such as bytes that are no text.
+    /// A value of another kind, for example bytes that are not UTF-8.
     Other,
 }
 
-/// What a whole number stands for.
+/// The meaning of an integer column.
 #[derive(Clone, Copy)]
 enum Unit {
     Number,
@@ -38,7 +38,7 @@ enum Unit {
     Milliseconds,
     Microseconds,
     Nanoseconds,
-    /// None that is of use here.
+    /// A meaning that is not supported.
     Other,
 }
 
@@ -79,7 +79,7 @@ impl Unit {
         }
     }
 
-    /// Of 32 bits; without a sign they are the low ones.
+    /// Converts a value of 32 bits. An unsigned value uses the low 32 bits.
     fn short(self, number: i32) -> Value {
         match self {
             Unit::Unsigned => Value::Whole(number.cast_unsigned().into()),
@@ -88,16 +88,16 @@ impl Unit {
     }
 }
 
-/// Whether a column can have texts, numbers or times.
+/// Whether a column of this physical type can contain texts, numbers or times.
 pub(super) fn is_of_use(physical: Physical) -> bool {
     !matches!(physical, Physical::BOOLEAN | Physical::FIXED_LEN_BYTE_ARRAY)
 }
 
-/// A column that is read.
+/// A column that is being read.
 pub(super) struct Column {
     reader: ColumnReader,
     unit: Unit,
-    /// The level of a value that is there, and all that it is within.
+    /// The definition level of a value that is not null.
     deepest: i16,
 }
 
@@ -138,7 +138,7 @@ fn text(bytes: ByteArray) -> Value {
     }
 }
 
-/// The next values, and nulls where there is none.
+/// Reads the next `count` values. A missing value is null.
 fn values<D: DataType>(
     reader: &mut ColumnReaderImpl<D>,
     (deepest, count): (i16, usize),

@@ -1,4 +1,4 @@
-//! A file that somebody else wrote, copied without some of its rows, or with two columns more.
+//! Copies a file in an external format without some of its rows, or with two more columns.
 
 use std::fmt;
 use std::fs::File;
@@ -22,10 +22,10 @@ use super::caught::caught;
 use super::read::open;
 use super::write::{CREATED_BY, Column, io_error};
 
-/// The rows that are copied at a time.
+/// The number of rows copied at a time.
 const BATCH_ROWS: usize = 256;
 
-/// The columns that marks are written to.
+/// The names of the columns for marks.
 pub const MARKS: [&str; 2] = ["duplicate_of", "distance"];
 
 const MARKS_SCHEMA: &str = "
@@ -34,13 +34,14 @@ message marks {
     OPTIONAL INT32 distance (INTEGER(8, false));
 }";
 
-/// What readers with Arrow go by, which says how many columns there are.
+/// The metadata key of the Arrow schema, which states the number of columns.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// A file that is copied, a row group at a time: all its columns, whatever they are, with equal values,
-/// and what it says of itself. Columns are packed as they were; how values are encoded is chosen anew.
+/// A copy of a Parquet file, made one row group at a time. The copy has all columns, of any type,
+/// with equal values, and the metadata of the file. The compression of columns is kept; the
+/// encoding of values is chosen anew.
 ///
-/// Takes the memory of a page of one column, unpacked, and of a dictionary.
+/// Takes the memory of an uncompressed page of one column, and of a dictionary.
 ///
 /// ```
 /// use simkeep_parquet::{Choice, Copying, Documents, Row, Value, Writer};
@@ -75,40 +76,41 @@ pub struct Copying<W: Write + Send> {
     has_marks: bool,
 }
 
-/// What becomes of the rows of a group.
+/// The action for each row of a row group.
 #[derive(Clone, Copy, Debug)]
 pub enum Choice<'a> {
-    /// Those are kept for which this is true.
+    /// Keeps the rows for which the element is `true`.
     Keep(&'a [bool]),
-    /// All are kept, and some marked: for a copy with marks.
+    /// Keeps all rows, and marks rows with `Some`. For a copy with columns for marks.
     Mark(&'a [Option<Mark>]),
 }
 
-/// What is said of a row in the columns of [`MARKS`].
+/// The values of a row in the columns [`MARKS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// What it is a duplicate of.
+    /// The name of the document that the row duplicates.
     pub duplicate_of: String,
-    /// In how many bits the two differ.
+    /// The distance between the two documents, in bits.
     pub distance: u32,
 }
 
-/// Why a file is not copied.
+/// The reason why a copy failed.
 #[derive(Debug)]
 pub enum CopyError {
-    /// What is read is damaged, or of a kind that is not read here.
+    /// The file to copy is damaged, or has an unsupported type.
     Read(String),
     /// The copy cannot be written.
     Write(io::Error),
 }
 
 impl<W: Write + Send> Copying<W> {
-    /// Begins a copy, with columns for marks if they are wanted. Reads what the file says of itself.
+    /// Begins a copy of `from`, with columns for marks if `has_marks` is true. Reads the metadata
+    /// of `from`.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, has columns of the names of [`MARKS`] where they are wanted, or if the copy
-    /// cannot be written.
+    /// Returns an error if `from` cannot be read, or if the copy cannot be written. With
+    /// `has_marks`, returns an error if `from` has a column with a name in [`MARKS`].
     pub fn begin(from: File, to: W, has_marks: bool) -> Result<Copying<W>, CopyError> {
         let reader = open(from)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
@@ -118,11 +120,11 @@ impl<W: Write + Send> Copying<W> {
         Ok(Copying { reader, writer, next_group: 0, has_marks })
     }
 
-    /// How many rows the next group has; `None` if all were copied.
+    /// Returns the number of rows of the next row group; `None` if all groups were copied.
     ///
     /// # Errors
     ///
-    /// If there are more than can be.
+    /// Returns an error if the number of rows is invalid.
     pub fn rows(&self) -> Result<Option<usize>, CopyError> {
         let metadata = self.reader.metadata();
         let Some(group) = metadata.row_groups().get(self.next_group) else { return Ok(None) };
@@ -131,12 +133,13 @@ impl<W: Write + Send> Copying<W> {
         read.map(Some).map_err(|_| CopyError::Read(format!("a row group of {rows} rows")))
     }
 
-    /// Copies the next group, with a choice for each of its rows.
+    /// Copies the next row group. `choice` has an element for each of its rows.
     ///
     /// # Errors
     ///
-    /// If it cannot be read or written, if there are fewer or more rows than choices, or if there are
-    /// marks for a copy without any.
+    /// Returns an error if the group cannot be read or written, if the number of rows differs from
+    /// the number of elements in `choice`, or if `choice` has marks and the copy has no columns for
+    /// marks, or the reverse.
     pub fn group(&mut self, choice: Choice<'_>) -> Result<(), CopyError> {
         let misfit = || CopyError::Read("a row group has other rows than it says".to_owned());
         let (count, is_marked) = match choice {
@@ -176,11 +179,11 @@ impl<W: Write + Send> Copying<W> {
         to.close().map(drop).map_err(cannot_write)
     }
 
-    /// Writes what says where all is.
+    /// Writes the metadata at the end of the copy.
     ///
     /// # Errors
     ///
-    /// If not all groups were copied, or that cannot be written.
+    /// Returns an error if a row group was not copied, or if the metadata cannot be written.
     pub fn end(self) -> Result<(), CopyError> {
         if self.rows()?.is_some() {
             return Err(CopyError::Read("row groups are left".to_owned()));
@@ -189,7 +192,7 @@ impl<W: Write + Send> Copying<W> {
     }
 }
 
-/// The columns, and those of marks behind them.
+/// Returns the schema with the columns for marks appended.
 fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
     let is_there = |name: &&&str| schema.get_fields().iter().any(|field| field.name() == **name);
     if let Some(name) = MARKS.iter().find(is_there) {
@@ -201,7 +204,7 @@ fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
     root.map(Arc::new).map_err(cannot_read)
 }
 
-/// How a file is written that is as another one.
+/// Returns writer properties that match the file `of`.
 fn properties(of: &ParquetMetaData, has_marks: bool) -> WriterProperties {
     let said = of.file_metadata().key_value_metadata().cloned().map(|mut said| {
         said.retain(|pair| !has_marks || pair.key != ARROW_SCHEMA);
@@ -220,7 +223,7 @@ fn properties(of: &ParquetMetaData, has_marks: bool) -> WriterProperties {
     properties.build()
 }
 
-/// Copies a column, as the next one.
+/// Copies a column to the next column of the copy.
 fn copy<W: Write + Send>(
     reader: ColumnReader,
     of: &ColumnDescriptor,
@@ -273,7 +276,7 @@ fn typed<D: DataType, W: Write + Send>(
     next.close().map_err(cannot_write)
 }
 
-/// Values of some rows: those that are there, and what levels say of where they stand.
+/// The values of some rows without nulls, and the levels of all values.
 struct Batch<D: DataType> {
     values: Vec<D::T>,
     defined: Vec<i16>,
@@ -281,7 +284,7 @@ struct Batch<D: DataType> {
 }
 
 impl<D: DataType> Batch<D> {
-    /// Those of the rows that are kept.
+    /// Returns the values and levels of the kept rows.
     fn of(self, kept: &[bool], of: &ColumnDescriptor) -> Result<Batch<D>, CopyError> {
         let misfit = || CopyError::Read("values and levels do not agree".to_owned());
         let (deepest, has_repeated) = (of.max_def_level(), of.max_rep_level() > 0);

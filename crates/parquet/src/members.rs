@@ -23,15 +23,15 @@ message simkeep {
 pub struct MemberRow<'a> {
     /// The page.
     pub url: &'a str,
-    /// Its fingerprint.
+    /// The fingerprint of the page.
     pub fingerprint: u64,
-    /// The class that it is of.
+    /// The class of the page.
     pub class: Option<u32>,
-    /// In how many bits it differs from its leader.
+    /// The distance of the page from its leader, in bits.
     pub distance: u32,
-    /// The page that leads its cluster, or itself.
+    /// The URL of the leader of the cluster, which may be the page itself.
     pub leader: &'a str,
-    /// How many pages the cluster has.
+    /// The number of pages in the cluster.
     pub size: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What is dropped in whose favour, as a table.
+//! A table of dropped documents, each with the document that is kept for it.
 
 use std::io::Write;
 
@@ -22,17 +22,17 @@ message simkeep {
 /// A document that is dropped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanRow<'a> {
-    /// The document.
+    /// The URL of the document.
     pub url: &'a str,
-    /// The one that is kept for it.
+    /// The URL of the document that is kept instead.
     pub kept: &'a str,
-    /// In how many bits the two differ.
+    /// The distance between both documents, in bits.
     pub distance: u32,
-    /// How much their texts have in common, if these were compared.
+    /// The resemblance of the texts of both documents, if the texts were compared.
     pub resemblance: Option<f64>,
-    /// How they are known to be alike.
+    /// The reason why the documents are duplicates.
     pub reason: &'a str,
-    /// How many documents the cluster has.
+    /// The number of documents in the cluster.
     pub size: u64,
     /// The fingerprint of the document.
     pub fingerprint: u64,

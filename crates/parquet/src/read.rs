@@ -1,7 +1,7 @@
-//! Three columns of a file that somebody else wrote.
+//! Reads three columns of an external Parquet file.
 //!
-//! What a file says of its sizes is compared with the size that it has before the `parquet` crate is let
-//! near it, and what it makes of a damaged one is an error, also if it panics.
+//! The sizes in a file's metadata are compared with the size of the file before the `parquet` crate
+//! uses them. For a damaged file, reading returns an error, even if the crate panics.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -12,41 +12,42 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use super::caught::caught;
 use super::column::{Column, Value, is_of_use};
 
-/// The largest metadata that is read: of some hundred thousand column chunks.
+/// The largest metadata that is read, in bytes: enough for some hundred thousand column chunks.
 pub const METADATA_BYTES_MAX: u64 = 16 << 20;
-/// The longest text that is read.
+/// The longest text that is read, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
 
-/// The rows that are read at a time.
+/// The number of rows read at a time.
 const BATCH_ROWS: usize = 64;
-/// The mark at both ends of a file.
+/// The magic number at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
-/// Columns that a message names.
+/// The maximum number of columns that a message names.
 const NAMED: usize = 20;
 
-/// The rows of a file, some at a time: of each the values of three columns. It ends after an error.
+/// The rows of a file, several at a time, each with the values of three columns. The iterator ends
+/// after an error.
 ///
-/// Takes the memory of a page of each column, unpacked: 1 MiB in files as they are, and as much as the
-/// file says, up to 2 GiB, in one that is made to harm.
+/// Takes the memory of an uncompressed page of each column: usually 1 MiB. A malicious file can
+/// declare pages of up to 2 GiB.
 pub struct Documents {
     reader: SerializedFileReader<File>,
     columns: [Option<usize>; 3],
-    /// The group that comes next.
+    /// The index of the next row group.
     next_group: usize,
-    /// Those of the group that is read, and how many of its rows are left.
+    /// The columns of the current row group, and its number of rows still to be read.
     group: [Option<Column>; 3],
     left: usize,
     row: u64,
 }
 
 impl Documents {
-    /// Opens a file, and finds the columns of these names: keys divided by dots, as in `metadata.date`.
-    /// Reads what the file says of itself. A column that is not there has no values.
+    /// Opens a file, and finds the columns with these names: keys separated by dots, for example
+    /// `metadata.date`. Reads the metadata of the file. A missing column has no values.
     ///
     /// # Errors
     ///
-    /// Why it cannot be read: it is none, it is damaged, a column is a list, or of a type that is of no
-    /// use here.
+    /// Returns the reason why the file cannot be read: it is not a Parquet file or is damaged, or a
+    /// column is a list or has an unsupported type.
     pub fn open(file: File, columns: [&str; 3]) -> Result<Documents, String> {
         let reader = open(file)?;
         let schema = reader.metadata().file_metadata().schema_descr();
@@ -66,24 +67,25 @@ impl Documents {
         Ok(Documents { reader, columns: found, next_group: 0, group, left: 0, row: 0 })
     }
 
-    /// Whether the column of this number among the three is there.
+    /// Whether the file has the column with this index among the three.
     pub fn has(&self, column: usize) -> bool {
         self.columns.get(column).is_some_and(Option::is_some)
     }
 
-    /// The names of the columns that there are; the first of them, if there are many.
+    /// Returns the names of the columns of the file; only the first names if there are many.
     pub fn names(&self) -> Vec<String> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         schema.columns().iter().take(NAMED).map(|column| column.path().string()).collect()
     }
 
-    /// The number of the row that comes next, from 1 on.
+    /// Returns the number of the next row, counted from 1.
     pub fn row(&self) -> u64 {
         self.row + 1
     }
 
     fn next_rows(&mut self) -> Result<Option<Vec<[Value; 3]>>, String> {
-        // What a file says of its rows is believed as far as they come.
+        // Without any of the three columns, the row counts of the file cannot be checked, so no
+        // rows are returned.
         if self.columns.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -133,7 +135,7 @@ impl Iterator for Documents {
     }
 }
 
-/// Opens a file, if what it says of its sizes can be.
+/// Opens a file, and checks that the sizes in its metadata are possible.
 pub(super) fn open(mut file: File) -> Result<SerializedFileReader<File>, String> {
     let bytes = check_end(&mut file)?;
     let reader = caught(|| SerializedFileReader::new(file).map_err(|e| e.to_string()))?;
@@ -141,7 +143,8 @@ pub(super) fn open(mut file: File) -> Result<SerializedFileReader<File>, String>
     Ok(reader)
 }
 
-/// Whether a file ends as such a file does. Returns its length.
+/// Checks the magic numbers and the metadata length of a Parquet file, and returns the length of
+/// the file.
 fn check_end(file: &mut File) -> Result<u64, String> {
     let cannot = |e: std::io::Error| e.to_string();
     let mut start = [0; 4];
@@ -167,7 +170,7 @@ fn check_end(file: &mut File) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// Whether what a file says of its columns can be.
+/// Checks that the columns in the metadata of a file are possible.
 fn check(metadata: &ParquetMetaData, bytes: u64) -> Result<(), String> {
     let is_within = |column: &ColumnChunkMetaData| {
         let dictionary = column.dictionary_page_offset();

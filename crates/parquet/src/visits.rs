@@ -32,9 +32,9 @@ message simkeep {
 /// An entry of a page's history.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row<'a> {
-    /// The page.
+    /// The URL of the page.
     pub url: &'a str,
-    /// When it was, in milliseconds since 1970.
+    /// The time of the entry, in milliseconds since 1970.
     pub time: i64,
     /// The name of the fingerprint's epoch.
     pub epoch: Option<&'a str>,
@@ -44,13 +44,13 @@ pub struct Row<'a> {
     pub digest: Option<[u8; 16]>,
     /// The HTTP status.
     pub status: Option<u16>,
-    /// What the visit meant.
+    /// The verdict on the visit.
     pub verdict: &'a str,
-    /// How many bits differ from the version before.
+    /// The distance from the previous version, in bits.
     pub distance: Option<u32>,
-    /// How important the page is from then on.
+    /// The weight of the page from the time of the entry on.
     pub weight: Option<f64>,
-    /// The class that the page is of from then on.
+    /// The class of the page from the time of the entry on.
     pub class: Option<u32>,
 }
 
@@ -62,7 +62,7 @@ pub type Writer<W> = Table<W, Visits>;
 pub struct Visits {
     /// The URL of the last row.
     url: String,
-    /// Texts that come again and again.
+    /// The values of columns with few distinct texts.
     names: HashMap<String, ByteArray>,
     urls: Column<ByteArray>,
     times: Column<i64>,

@@ -11,48 +11,49 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-/// The rows of a group.
+/// The number of rows in a group.
 const GROUP_ROWS: usize = 128 << 10;
-/// A group ends early when its URLs have this many bytes: a stranger may have made each of 8 KiB.
+/// The number of bytes of URLs at which a group ends early, since an attacker may use URLs of 8 KiB
+/// each.
 const GROUP_URL_BYTES: usize = 64 << 20;
 
-/// What wrote a file.
+/// The name and version of the program, for the metadata of a file.
 pub(super) const CREATED_BY: &str = concat!("simkeep ", env!("CARGO_PKG_VERSION"));
 
-/// The rows of a group, of one kind of table.
+/// The buffered rows of a row group, for one kind of table.
 pub trait Group: Default {
-    /// What is added.
+    /// The type of a row.
     type Row<'a>;
-    /// The columns.
+    /// The schema of the columns.
     const SCHEMA: &str;
-    /// How columns are written that only this kind has.
+    /// Sets writer properties for the columns that only this kind of table has.
     fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
         builder
     }
-    /// Adds a row. Returns how many bytes its URLs take.
+    /// Adds a row. Returns the number of bytes of the row's URLs.
     fn push(&mut self, row: &Self::Row<'_>) -> usize;
     /// Writes the columns, in the order of the schema.
     ///
     /// # Errors
     ///
-    /// Those of the writer below.
+    /// Returns the errors of the underlying writer.
     fn write<W: Write + Send>(
         &self,
         to: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError>;
 }
 
-/// A table that is being written. It takes the memory of a row group: 131,072 rows, or fewer whose URLs
-/// have 64 MiB.
+/// A table that is being written. A table takes the memory of a row group: 131,072 rows, or fewer
+/// rows with 64 MiB of URLs.
 pub struct Table<W: Write + Send, G: Group> {
     file: SerializedFileWriter<W>,
-    /// The rows that are written next, how many they are, and how many bytes their URLs have.
+    /// The rows of the next group, their number, and the number of bytes of their URLs.
     group: G,
     rows: usize,
     url_bytes: usize,
 }
 
-/// The values of a column, and at which rows there are some.
+/// The values of a column, and a level for each row: 1 if the row has a value, otherwise 0.
 pub(super) struct Column<T> {
     pub(super) values: Vec<T>,
     levels: Vec<i16>,
@@ -63,14 +64,14 @@ impl<W: Write + Send, G: Group> Table<W, G> {
     ///
     /// # Errors
     ///
-    /// Those of `to`.
+    /// Returns the errors of `to`.
     pub fn new(to: W) -> io::Result<Table<W, G>> {
         let schema = Arc::new(parse_message_type(G::SCHEMA).map_err(io_error)?);
         let column = |name: &str| ColumnPath::from(name);
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            // Most tables have URLs in order, so that each begins like the one before it.
+            // Most tables are in order of URLs, so each URL shares a prefix with the previous URL.
             .set_column_dictionary_enabled(column("url"), false)
             .set_column_encoding(column("url"), Encoding::DELTA_BYTE_ARRAY)
             .set_column_dictionary_enabled(column("fingerprint"), false);
@@ -79,11 +80,11 @@ impl<W: Write + Send, G: Group> Table<W, G> {
         Ok(Table { file, group: G::default(), rows: 0, url_bytes: 0 })
     }
 
-    /// Adds a row; writes the group if that is its last one.
+    /// Adds a row; writes the group if the row completes it.
     ///
     /// # Errors
     ///
-    /// Those of the writer below.
+    /// Returns the errors of the underlying writer.
     pub fn row(&mut self, row: &G::Row<'_>) -> io::Result<()> {
         self.rows += 1;
         self.url_bytes += self.group.push(row);
@@ -93,11 +94,11 @@ impl<W: Write + Send, G: Group> Table<W, G> {
         Ok(())
     }
 
-    /// Writes what is left, and what says where all is.
+    /// Writes the remaining rows, and the metadata at the end of the file.
     ///
     /// # Errors
     ///
-    /// Those of the writer below.
+    /// Returns the errors of the underlying writer.
     pub fn end(mut self) -> io::Result<()> {
         if self.rows > 0 {
             self.write_group()?;
@@ -126,20 +127,20 @@ impl<T> Column<T> {
         self.values.extend(value);
     }
 
-    /// Writes it as the next column, whose type this is.
+    /// Writes this column as the next column of the group. `D` is its type.
     pub(super) fn write<D: DataType<T = T>, W: Write + Send>(
         &self,
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError> {
         let next = group.next_column()?;
         let mut next = next.ok_or_else(|| ParquetError::General("no such column".to_owned()))?;
-        // The levels of a column that always has a value are not looked at.
+        // The writer ignores the levels of a column that always has a value.
         next.typed::<D>().write_batch(&self.values, Some(&self.levels), None)?;
         next.close()
     }
 }
 
-/// The error of the writer below, if it is one.
+/// Returns the I/O error of the underlying writer, or wraps another error.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
