@@ -1,13 +1,14 @@
-//! Converts pointers from C to Rust and back. All `unsafe` code of this library is here, and a test
-//! checks that.
+//! Converts pointers from C to Rust and back. All `unsafe` code of this library is in this module
+//! and its submodules; a test checks this rule.
 //!
 //! A pointer enters this library in one way: as an argument of a function that C calls, or in a
-//! structure that such an argument points to. The header specifies what it must point to, and the
-//! caller guarantees it. No compiler can see that guarantee, so the functions here take raw
-//! pointers without being `unsafe fn`s themselves; use them for arguments from C only. Whatever can
-//! be checked is checked: NULL, impossible lengths, alignment, UTF-8, and the sizes of structures.
+//! structure that such an argument points to. The header specifies the target of the pointer, and
+//! the caller guarantees a valid target. No compiler can see this guarantee, so the functions of
+//! this module take raw pointers without being `unsafe fn`s themselves. Use these functions for
+//! arguments from C only. The functions check everything that can be checked: NULL, impossible
+//! lengths, alignment, UTF-8, and the sizes of structures.
 //!
-//! A reference from here is valid until the call from C returns.
+//! A reference from this module is valid until the call from C returns.
 
 pub(crate) mod arrow;
 pub(crate) mod lend;
@@ -21,13 +22,15 @@ use std::ptr;
 use crate::failure::{Failure, Result};
 
 /// A structure of the header: integers, floating-point numbers, arrays of them and pointers,
-/// without padding. So any bytes are a valid value, and a field added at its end makes it larger.
+/// without padding. So any bytes are a valid value, and a new field at the end makes the structure
+/// larger.
 ///
 /// # Safety
 ///
-/// It must be such a structure.
+/// The type must be a structure without padding whose fields are integers, floating-point numbers,
+/// arrays of them, and pointers.
 pub(crate) unsafe trait Plain: Copy {
-    /// The smallest size that a program may pass: it includes all mandatory fields.
+    /// The smallest size that a program may pass, which includes all mandatory fields.
     const LEAST: usize;
 }
 
@@ -35,8 +38,8 @@ pub(crate) unsafe trait Plain: Copy {
 /// own structures.
 macro_rules! plain {
     ($Name:ident, up to $last:ident) => {
-        // SAFETY: it has only fields that `Plain` allows. A test compiles the header with `-Wpadded`,
-        // which proves that no padding is between them.
+        // SAFETY: the structure has only fields that `Plain` allows. A test compiles the header
+        // with `-Wpadded`, which proves that there is no padding between the fields.
         unsafe impl $crate::abi::Plain for $Name {
             const LEAST: usize = std::mem::offset_of!($Name, $last)
                 + $crate::abi::size_of_field(|of: &$Name| &of.$last);
@@ -61,11 +64,11 @@ pub(crate) fn optional<'a, T>(pointer: *const T, name: &'static str) -> Result<O
     if !pointer.is_aligned() {
         return Err(Failure::argument(name, "it points to no such thing"));
     }
-    // SAFETY: it is NULL, or the caller got it from this library and has not freed it.
+    // SAFETY: the pointer is NULL, or the caller got it from this library and has not freed it.
     Ok(unsafe { pointer.as_ref() })
 }
 
-/// Returns bytes. NULL is allowed if the length is 0.
+/// Returns bytes of the caller. NULL is allowed if the length is 0.
 pub(crate) fn bytes<'a>(
     pointer: *const c_char,
     len: usize,
@@ -80,12 +83,13 @@ pub(crate) fn bytes<'a>(
     Ok(unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), len) })
 }
 
-/// Returns a text. NULL is an error even for length 0, since an empty text also has an address.
+/// Returns a text of the caller. NULL is an error even for length 0, since an empty text also has
+/// an address.
 pub(crate) fn text<'a>(pointer: *const c_char, len: usize, name: &'static str) -> Result<&'a str> {
     optional_text(pointer, len, name)?.ok_or_else(|| Failure::null(name))
 }
 
-/// Returns a text, or `None` for NULL.
+/// Returns a text of the caller, or `None` for NULL.
 pub(crate) fn optional_text<'a>(
     pointer: *const c_char,
     len: usize,
@@ -104,12 +108,13 @@ pub(crate) fn path<'a>(pointer: *const c_char, name: &'static str) -> Result<&'a
     if pointer.is_null() {
         return Err(Failure::null(name));
     }
-    // SAFETY: it is not NULL, and the caller promises that a NUL ends it.
+    // SAFETY: the pointer is not NULL, and the caller guarantees that a NUL ends the path.
     let path = unsafe { CStr::from_ptr(pointer) };
     Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
 }
 
-/// Copies numbers: other threads may write them concurrently, and they may be unaligned.
+/// Copies numbers of the caller. Other threads may write the numbers concurrently, and the pointer
+/// may be unaligned.
 pub(crate) fn numbers<T: Number>(
     pointer: *const T,
     count: usize,
@@ -132,7 +137,7 @@ pub(crate) fn numbers<T: Number>(
     Ok(numbers)
 }
 
-/// A number type: any bytes are a valid value, and it has no padding.
+/// A number type without padding, of which any bytes are a valid value.
 pub(crate) trait Number: Copy {}
 
 impl Number for u8 {}
@@ -147,7 +152,8 @@ pub(crate) fn sized<T: Plain>(pointer: *const T, name: &'static str) -> Result<T
     if pointer.is_null() {
         return Err(Failure::null(name));
     }
-    // SAFETY: it is not NULL, and the caller promises that a size is there.
+    // SAFETY: the pointer is not NULL, and the caller guarantees that the structure begins with a
+    // size.
     let size = unsafe { pointer.cast::<usize>().read_unaligned() };
     structure(pointer, size, name)
 }
@@ -158,8 +164,8 @@ pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static
     check_length(pointer, 1, size, name)?;
     let mut value = MaybeUninit::<T>::zeroed();
     let known = size.min(size_of::<T>());
-    // SAFETY: the caller guarantees `size` bytes, and no more are copied than fit. The rest is
-    // zero, so everything is initialised, and any bytes are a valid value.
+    // SAFETY: the caller guarantees `size` bytes, and no more bytes are copied than the value has.
+    // The remaining bytes are zero, so all bytes are initialised, and any bytes are a valid value.
     let value = unsafe {
         let from = pointer.cast::<u8>();
         ptr::copy_nonoverlapping(from, value.as_mut_ptr().cast::<u8>(), known);
@@ -176,10 +182,11 @@ pub(crate) fn structure<T: Plain>(pointer: *const T, size: usize, name: &'static
 /// lacks.
 pub(crate) fn grown<T: Plain>(pointer: *const T, defaults: T, name: &'static str) -> Result<T> {
     let given = sized(pointer, name)?;
-    // SAFETY: it is not NULL, as was checked, and the caller promises that a size is there.
+    // SAFETY: the pointer was checked to be not NULL, and the caller guarantees that the structure
+    // begins with a size.
     let size = unsafe { pointer.cast::<usize>().read_unaligned() };
     let mut whole = defaults;
-    // Both are structures of the header, so this copies fields.
+    // Both values are structures of the header, so the call copies fields.
     put_structure(&raw mut whole, size.min(size_of::<T>()), &given, name)?;
     Ok(whole)
 }
@@ -197,14 +204,14 @@ pub(crate) fn structures<T: Plain>(
     }
     check_length(pointer, count, size, name)?;
     let one = |nth: usize| {
-        // Within memory that is there, as was checked.
+        // The address is within the array, whose length was checked.
         let at = pointer.cast::<u8>().wrapping_add(nth * size).cast::<T>();
         structure(at, size, name).map_err(|failure| failure.at(nth))
     };
     (0..count).map(one).collect()
 }
 
-/// Checks that a value can be written to the caller's pointer, before it is computed.
+/// Checks that a value can be written to the caller's pointer, before the value is computed.
 pub(crate) fn check_put<T>(pointer: *mut T, name: &'static str) -> Result<()> {
     if pointer.is_null() { Err(Failure::null(name)) } else { Ok(()) }
 }
@@ -217,7 +224,8 @@ pub(crate) fn put<T: Copy>(pointer: *mut T, value: T, name: &'static str) -> Res
     Ok(())
 }
 
-/// Checks that a structure can be written to the caller's pointer, before it is computed.
+/// Checks that a structure can be written to the caller's pointer, before the structure is
+/// computed.
 pub(crate) fn check_put_structure<T: Plain>(
     pointer: *mut T,
     size: usize,
@@ -227,8 +235,8 @@ pub(crate) fn check_put_structure<T: Plain>(
     check_length(pointer, 1, size, name)
 }
 
-/// Writes the part of a structure that the caller knows, and zeros for fields that this library
-/// does not know.
+/// Writes the part of a structure that the caller's header has, and zeros for fields that this
+/// library does not have.
 pub(crate) fn put_structure<T: Plain>(
     pointer: *mut T,
     size: usize,
@@ -237,8 +245,8 @@ pub(crate) fn put_structure<T: Plain>(
 ) -> Result<()> {
     check_put_structure(pointer, size, name)?;
     let known = size.min(size_of::<T>());
-    // SAFETY: the caller guarantees memory for `size` bytes. This writes `size` bytes, and reads no more
-    // than `value` has.
+    // SAFETY: the caller guarantees memory for `size` bytes. The code writes `size` bytes, and
+    // reads at most the bytes of `value`.
     unsafe {
         let to = pointer.cast::<u8>();
         ptr::copy_nonoverlapping(ptr::from_ref(value).cast::<u8>(), to, known);
@@ -252,7 +260,8 @@ pub(crate) fn leave(pointer: *mut *mut Failure, failure: Failure) {
     if pointer.is_null() {
         return;
     }
-    // SAFETY: it is not NULL, and the caller promises that a pointer is there, NULL or to an error.
+    // SAFETY: `pointer` is not NULL, and the caller guarantees that it points to a pointer that is
+    // NULL or points to an error.
     unsafe {
         if pointer.read_unaligned().is_null() {
             pointer.write_unaligned(Box::into_raw(Box::new(failure)));
@@ -260,10 +269,10 @@ pub(crate) fn leave(pointer: *mut *mut Failure, failure: Failure) {
     }
 }
 
-/// Registers a function to be called in each process forked from this one, until the library is
-/// unloaded.
+/// Registers a function to be called in each process that is forked from this process, until the
+/// library is unloaded.
 pub(crate) fn on_fork(in_child: extern "C" fn()) -> std::io::Result<()> {
-    // The libc declaration has another type, since for C any function may panic.
+    // The libc declaration has a different type, since any function of C may panic.
     let in_child: unsafe extern "C" fn() = in_child;
     // SAFETY: the function only increments an atomic number, which is safe after a fork.
     match unsafe { libc::pthread_atfork(None, None, Some(in_child)) } {
@@ -274,15 +283,15 @@ pub(crate) fn on_fork(in_child: extern "C" fn()) -> std::io::Result<()> {
 
 /// Returns a structure of zeros.
 pub(crate) fn zeroed<T: Plain>() -> T {
-    // SAFETY: any bytes are a value.
+    // SAFETY: any bytes are a valid value.
     unsafe { std::mem::zeroed() }
 }
 
-/// Reads a column in a test, as a program in C would.
+/// Reads a column in a test, like a program in C.
 #[cfg(test)]
 pub(crate) fn column<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
     assert!(!pointer.is_null());
-    // SAFETY: the tests ask for as many as there are.
+    // SAFETY: the tests request at most the number of elements of the column.
     unsafe { std::slice::from_raw_parts(pointer, count) }
 }
 

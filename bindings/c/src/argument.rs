@@ -10,7 +10,7 @@ use simkeep::{Classes, Digest, Prefix, Time};
 use crate::abi;
 use crate::failure::{Failure, Result};
 
-/// Returns the order of originals, if the caller sets one.
+/// Returns the order of originals; `None` if the caller sets no order.
 pub(crate) fn ranking(
     rule: *const c_char,
     len: usize,
@@ -21,7 +21,7 @@ pub(crate) fn ranking(
     rule.map(|rule| rule.parse::<Ranking>().map_err(wrong)).transpose()
 }
 
-/// Returns the bands of minor and moderate distances, unless the recipe decides.
+/// Returns the bands of minor and moderate distances; `None` if the recipe determines them.
 pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
     match (distance(minor, "minor")?, distance(moderate, "moderate")?) {
         (Some(minor), Some(moderate)) => Ok(Some(Bands { minor, moderate })),
@@ -30,7 +30,7 @@ pub(crate) fn bands(minor: i32, moderate: i32) -> Result<Option<Bands>> {
     }
 }
 
-/// Returns a distance, unless the recipe decides.
+/// Returns a distance; `None` if the recipe determines it.
 pub(crate) fn distance(distance: i32, name: &str) -> Result<Option<u32>> {
     match distance {
         -1 => Ok(None),
@@ -48,12 +48,12 @@ pub(crate) fn flag(number: u32, name: &str) -> Result<bool> {
     }
 }
 
-/// Converts a size; larger ones are clamped.
+/// Converts a size; larger sizes are clamped.
 pub(crate) fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Returns the classes of the caller; by default pages of any class and of none.
+/// Returns the classes of the caller; by default pages of any class and pages without a class.
 pub(crate) fn classes(
     classes: *const u32,
     len: usize,
@@ -69,7 +69,7 @@ pub(crate) fn classes(
     Ok(Some(if unclassed { classes.and_unclassed() } else { classes }))
 }
 
-/// Returns a prefix; all pages for NULL.
+/// Returns a prefix; the prefix of all pages for NULL.
 pub(crate) fn prefix(
     text: *const c_char,
     len: usize,
@@ -108,7 +108,7 @@ pub(crate) fn interval(seconds: u64, name: &str) -> Result<Interval> {
     Interval::from_seconds(seconds).map_err(|e| Failure::argument(name, format!("{e}")))
 }
 
-/// Returns the policy for due pages, if the caller sets one.
+/// Returns the policy for due pages; `None` if the caller sets no policy.
 pub(crate) fn policy(
     text: *const c_char,
     len: usize,

@@ -1,4 +1,4 @@
-//! The common entry of all calls from C: it catches panics, and converts errors for C.
+//! The common entry of all calls from C. Catches panics, and converts errors for C.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,8 +8,8 @@ use crate::failure::{Failure, Result};
 
 /// Runs the body of a function, and converts panics to errors.
 ///
-/// State that a panic left half changed belongs to the store, which detects it and accepts nothing
-/// more; this library has no multi-step changes of its own.
+/// State that a panic left half changed belongs to the store, which detects the panic and rejects
+/// further calls. This library itself has no multi-step changes.
 fn run<T>(function: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     let body = || {
         fault(function);
@@ -19,8 +19,8 @@ fn run<T>(function: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T>
         .unwrap_or_else(|panic| Err(Failure::panicked(function, &*panic)))
 }
 
-/// Runs a function that creates an object. C receives it and frees it; or receives NULL and an
-/// error.
+/// Runs a function that creates an object. C receives the object and frees it, or receives NULL and
+/// an error.
 pub(crate) fn make<T>(
     function: &'static str,
     error: *mut *mut Failure,
@@ -38,7 +38,7 @@ pub(crate) fn done(
     found(function, error, || body().map(Some))
 }
 
-/// Runs a function that finds something, or nothing.
+/// Runs a function that may find no result.
 pub(crate) fn found(
     function: &'static str,
     error: *mut *mut Failure,
@@ -61,7 +61,7 @@ pub(crate) fn quiet<T>(function: &'static str, none: T, body: impl FnOnce() -> R
     run(function, body).unwrap_or(none)
 }
 
-/// The result for C if there is nothing to read.
+/// The result for C if there is no value to read.
 pub(crate) trait Absent {
     const ABSENT: Self;
 }
@@ -82,8 +82,8 @@ impl Absent for usize {
     const ABSENT: usize = 0;
 }
 
-/// Declares functions that read a field of a handle. For NULL each returns the value after `or`, or
-/// else 0 or NULL.
+/// Declares functions that read a field of a handle. For NULL, each function returns the value
+/// after `or`; without `or` it returns 0 or NULL.
 macro_rules! getters {
     (
         $handle:ident: $Handle:ty;
@@ -115,14 +115,14 @@ macro_rules! absent {
 
 pub(crate) use {absent, getters};
 
-/// Asserts at compile time that any thread may use a type, also concurrently. The compiler does not
-/// see how C passes pointers between threads.
+/// Asserts at compile time that any thread may use a type, also concurrently. The compiler cannot
+/// check pointers that C passes between threads.
 pub(crate) const fn any_thread<T: Send + Sync>() {}
 
 /// Asserts at compile time that threads may use a type one after another.
 pub(crate) const fn one_thread_at_a_time<T: Send>() {}
 
-/// A function that frees something, if it is there.
+/// Runs a function that frees an object, unless the object is NULL.
 pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
     quiet(function, (), move || {
         drop(of);
@@ -130,7 +130,8 @@ pub(crate) fn free<T>(function: &'static str, of: Option<Box<T>>) {
     });
 }
 
-/// Panics in the function that a test names in the environment. Release builds do not contain it.
+/// Panics in the function that a test names in the environment. Release builds do not contain this
+/// function.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "for tests of panics")]
 fn fault(function: &'static str) {

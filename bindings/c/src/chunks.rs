@@ -1,4 +1,4 @@
-//! Results in chunks on request: columns of items, and a thread that finds them.
+//! Results in chunks on request: columns of items, and a thread that finds the items.
 
 use std::mem;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::fork::Process;
 
 /// Declares columns of items for a program, the last mandatory field, and the memory of the
-/// columns. A column has a type and an expression for its value of an item.
+/// columns. Each column has a type, and an expression for the value of an item.
 macro_rules! chunk {
     (
         $(#[$about:meta])*
@@ -51,10 +51,10 @@ macro_rules! chunk {
 
 pub(crate) use chunk;
 
-/// The most items in a chunk.
+/// The maximum number of items in a chunk.
 pub(crate) const CHUNK_LEN: usize = 1024;
 
-/// The most chunks that wait for the caller. At the limit the search waits, too.
+/// The maximum number of chunks that wait for the caller. At the limit, the search also waits.
 const CHUNKS_MAX: usize = 4;
 
 /// A search that continues as its caller requests results.
@@ -76,7 +76,7 @@ struct Running<T> {
 pub(crate) struct Sink<T>(SyncSender<Vec<T>>);
 
 impl<T: Clone> Sink<T> {
-    /// Passes on results; breaks if the caller has stopped.
+    /// Passes on results; returns `Break` if the caller has stopped the search.
     pub(crate) fn put(&self, found: &[T]) -> ControlFlow<()> {
         match self.0.send(found.to_vec()) {
             Ok(()) => ControlFlow::Continue(()),
@@ -123,7 +123,7 @@ impl<T> Drop for Chunks<T> {
         let Running { chunks, thread, progress } = running;
         progress.cancel();
         drop(chunks);
-        // Nobody is left to receive its result.
+        // The result of the thread is not needed any more.
         let _ = thread.join();
     }
 }

@@ -4,14 +4,15 @@ use simkeep::ErrorKind;
 
 /// Success.
 pub const SIMKEEP_OK: i32 = 0;
-/// No error: there is no more, or no such thing. Output arguments are unchanged.
+/// No error: there are no more results, or the requested object does not exist. Output arguments
+/// are unchanged.
 pub const SIMKEEP_NONE: i32 = 1;
-/// A bug of simkeep: a panic was caught, or an invariant does not hold. Nothing is wrong with the
-/// call. If it happened in a store, the store accepts and reads nothing more until it is opened
-/// again. Please report it.
+/// A bug of simkeep: a panic was caught, or an invariant does not hold. The call itself is valid.
+/// After a bug in a store, the store rejects reads and writes until it is opened again. Please
+/// report the bug.
 pub const SIMKEEP_INTERNAL: i32 = 2;
 /// An argument is invalid: NULL, an impossible length, not UTF-8, a structure of another size, an
-/// undefined number. The message names it. Nothing was done.
+/// undefined number. The message names the argument. The call had no effect.
 pub const SIMKEEP_MALFORMED_ARGUMENT: i32 = 3;
 /// A call to the operating system failed; `simkeep_error_errno` has the code. After a failed write
 /// the store is poisoned.
@@ -22,11 +23,11 @@ pub const SIMKEEP_CORRUPT: i32 = 5;
 pub const SIMKEEP_NOT_A_STORE: i32 = 6;
 /// A file is not a table of document frequencies.
 pub const SIMKEEP_NOT_A_TABLE: i32 = 7;
-/// The repair or load that makes this store was interrupted, or is running still.
+/// The repair or load that creates this store was interrupted, or is still running.
 pub const SIMKEEP_UNFINISHED: i32 = 8;
 /// A file to be written has the name of an existing file that must not be replaced.
 pub const SIMKEEP_ALREADY_EXISTS: i32 = 9;
-/// The store to be created exists already.
+/// The store to be created already exists.
 pub const SIMKEEP_STORE_EXISTS: i32 = 10;
 /// The destination of a backup contains something other than an earlier backup of the store.
 pub const SIMKEEP_NOT_A_BACKUP: i32 = 11;
@@ -38,7 +39,7 @@ pub const SIMKEEP_URL_HASH: i32 = 13;
 pub const SIMKEEP_LOCKED: i32 = 14;
 /// A file that keeps other writers out was removed or replaced while the store was open.
 pub const SIMKEEP_REPLACED: i32 = 15;
-/// The store was opened by the process that this one was forked from.
+/// The store was opened by another process, from which this process was forked.
 pub const SIMKEEP_FORKED: i32 = 16;
 /// An earlier write failed, or simkeep found a bug: the store must be opened again.
 pub const SIMKEEP_POISONED: i32 = 17;
@@ -56,7 +57,7 @@ pub const SIMKEEP_UNKNOWN_EPOCH: i32 = 22;
 pub const SIMKEEP_ENDED_EPOCH: i32 = 23;
 /// The store does not have the table of document frequencies of an epoch.
 pub const SIMKEEP_NO_TABLE: i32 = 24;
-/// An epoch cannot end yet: pages have their content in force in it alone.
+/// An epoch cannot end yet: pages have their content in force only in this epoch.
 pub const SIMKEEP_EPOCH_IN_USE: i32 = 25;
 /// An observation of a load cannot be stored; `simkeep_error_row` is its index. Nothing was stored.
 pub const SIMKEEP_LOAD_REJECTED: i32 = 26;
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_error_has_its_own_code() {
-        // This is a time that cannot be stored, like `Time`.
+        // `InTheFuture` is a time that cannot be stored, so it has the code of `Time`.
         let own = ErrorKind::ALL.iter().copied().filter(|kind| *kind != ErrorKind::InTheFuture);
         let codes: HashSet<i32> = own.clone().map(of).collect();
         assert_eq!(codes.len(), own.count());

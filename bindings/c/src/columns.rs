@@ -3,7 +3,7 @@
 use crate::texts::{TextColumn, Texts};
 
 /// Declares columns that live as long as their structure: the source of the columns, and for each
-/// column the function that returns it, its name, its type, and its value of an item.
+/// column the function that returns it, its name, its type, and its value for an item.
 macro_rules! columns {
     (
         $(#[$about:meta])*
@@ -61,7 +61,7 @@ impl Element for Texts {
     }
 }
 
-/// Returns where each of several concatenated lists begins, and where the last one ends.
+/// Returns the start of each of several concatenated lists, and the end of the last list.
 pub(crate) fn offsets(lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = u64> {
     let ends = lengths.scan(0, |sum, len| {
         *sum += len as u64;

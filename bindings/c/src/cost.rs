@@ -1,7 +1,7 @@
 //! Measures the overhead of a call through C.
 //!
-//! `cargo test --release cost -- --ignored --nocapture` prints it: the minimum of many alternating
-//! runs, on a million random fingerprints in one segment.
+//! `cargo test --release cost -- --ignored --nocapture` prints the overhead: the minimum of many
+//! alternating runs, on a million random fingerprints in one segment.
 
 use std::hint::black_box;
 use std::ptr;
@@ -28,7 +28,7 @@ fn random(n: u64) -> u64 {
     (n ^ n >> 27).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
 
-/// Returns the least time of both, in nanoseconds per item.
+/// Prints the minimum times of the Rust call and of the C call, in nanoseconds per item.
 fn least(what: &str, of: u64, mut rust: impl FnMut(usize), mut c: impl FnMut(usize)) {
     let mut least = [f64::INFINITY; 2];
     let timed = |least: &mut f64, run: usize, call: &mut dyn FnMut(usize)| {
@@ -86,7 +86,7 @@ fn cost() {
         },
     );
 
-    // Visits of pages that are the same, at a time of each run.
+    // Visits of unchanged pages, with a different time in each run.
     let count = 2000;
     let c_store = store::StoreHandle::of(made.clone());
     let c_store = (&raw const c_store).cast_mut();

@@ -12,28 +12,30 @@ getters! {
     /// Returns the code of an error, one of `SIMKEEP_...`; `SIMKEEP_OK` for NULL. Any thread; costs
     /// nothing.
     fn simkeep_error_code -> i32 = error.code, or SIMKEEP_OK;
-    /// Returns a message for people: what went wrong, where, and what to do. UTF-8 that ends with a
-    /// NUL, valid as long as the error. NULL for NULL. Any thread; costs nothing.
+    /// Returns a message for people, with the problem, its place, and the remedy. The message is
+    /// UTF-8 that ends with a NUL, and is valid as long as the error. NULL for NULL. Any thread;
+    /// costs nothing.
     fn simkeep_error_message -> *const c_char = error.message.as_ptr();
-    /// Returns the file or the directory that an error is about, or NULL. A file of a store has its
-    /// path within the store's directory. It ends with a NUL, and is valid as long as the error.
-    /// Any thread; costs nothing.
+    /// Returns the file or the directory to which an error refers, or NULL. For a file of a store,
+    /// the path is relative to the store's directory. The path ends with a NUL, and is valid as
+    /// long as the error. Any thread; costs nothing.
     fn simkeep_error_file -> *const c_char =
         error.file.as_deref().map_or(std::ptr::null(), CStr::as_ptr);
-    /// Returns the offset of the error in its file, in bytes; -1 without one. Any thread; costs
-    /// nothing.
+    /// Returns the offset of the error in its file, in bytes; -1 without an offset. Any thread;
+    /// costs nothing.
     fn simkeep_error_offset -> i64 = signed(error.offset), or -1;
-    /// Returns the index of the argument element that an error is about, from 0; -1 without one.
-    /// Any thread; costs nothing.
+    /// Returns the index, from 0, of the array element to which an error refers; -1 without an
+    /// index. Any thread; costs nothing.
     fn simkeep_error_row -> i64 = signed(error.row), or -1;
     /// Returns the process that has the store open, for `SIMKEEP_LOCKED`; 0 if unknown. Any thread;
     /// costs nothing.
     fn simkeep_error_pid -> u32 = error.pid;
-    /// Returns the `errno` of the operating system; 0 without one. Any thread; costs nothing.
+    /// Returns the `errno` of the operating system; 0 without an `errno`. Any thread; costs
+    /// nothing.
     fn simkeep_error_errno -> i32 = error.errno, or 0;
 }
 
-/// Frees an error, and the texts from it. Does nothing for NULL.
+/// Frees an error and its texts. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_error_free(error: Option<Box<Failure>>) {
     free("simkeep_error_free", error);

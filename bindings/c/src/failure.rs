@@ -1,4 +1,4 @@
-//! The error of a call, in Rust. `error` has the functions that read it from C.
+//! The error of a call, in Rust. The module `error` has the functions that read it from C.
 
 use std::any::Any;
 use std::ffi::CString;
@@ -7,7 +7,7 @@ use simkeep::{Corruption, Error, Holder};
 
 use crate::code;
 
-/// The error of a call. The caller owns it; it is bound to no thread.
+/// The error of a call. The caller owns the error, and may use it in any thread.
 #[derive(Debug)]
 pub struct Failure {
     pub(crate) code: i32,
@@ -53,19 +53,19 @@ impl Failure {
         failure
     }
 
-    /// Creates the error for an object of the process that this one was forked from.
+    /// Creates the error for an object of another process, from which this process was forked.
     pub(crate) fn forked(what: &str) -> Failure {
         let message = format!("{what} the process that this one was forked from");
         Failure::new(code::SIMKEEP_FORKED, &message)
     }
 
-    /// Adds the index of the array element at fault.
+    /// Adds the index of the invalid array element.
     pub(crate) fn at(mut self, row: usize) -> Failure {
         self.row = Some(row as u64);
         self.within(&format!("row {row}"))
     }
 
-    /// Adds the name of the object at fault.
+    /// Adds the name of the invalid object.
     pub(crate) fn within(mut self, what: &str) -> Failure {
         self.message = c_string(&format!("{what}: {}", self.message.to_string_lossy()));
         self
@@ -86,7 +86,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// Copies the details of an error, or of its cause.
+    /// Copies the details of an error, or the details of its cause.
     fn tell(&mut self, error: &Error) {
         match error {
             Error::Corrupt(Corruption { file, offset, .. }) => {

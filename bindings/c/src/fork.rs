@@ -1,7 +1,8 @@
-//! Checks whether this is the process in which an object was created.
+//! Checks whether an object was created in the current process.
 //!
-//! A forked child has a copy of all memory, but none of the threads: locks that these held are
-//! never released there. So a child touches nothing of a store, not even its locks.
+//! A forked child has a copy of all memory, but none of the threads. Locks that other threads held
+//! at the fork are never released in the child. So a child uses no part of a store, not even its
+//! locks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
@@ -10,8 +11,8 @@ use crate::abi;
 use crate::code::{SIMKEEP_FORKED, SIMKEEP_INTERNAL};
 use crate::failure::{Failure, Result};
 
-/// The number of forks between this process and the one that loaded the library. It is the only
-/// global state of this library, since a fork handler has no argument.
+/// The number of forks between this process and the process that loaded the library. The counter is
+/// the only global state of this library, since a fork handler has no argument.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
 /// The process in which an object was created.
@@ -19,7 +20,7 @@ static FORKS: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct Process(u64);
 
 impl Process {
-    /// Returns this process. From now on forks are counted.
+    /// Returns the current process, and starts to count forks.
     pub(crate) fn current() -> Result<Process> {
         static HEEDED: OnceLock<std::io::Result<()>> = OnceLock::new();
         match HEEDED.get_or_init(|| abi::on_fork(in_child)) {
@@ -28,12 +29,12 @@ impl Process {
         }
     }
 
-    /// Whether it is this process.
+    /// Whether this value is the current process.
     pub(crate) fn is_current(self) -> bool {
         self.0 == FORKS.load(Ordering::Relaxed)
     }
 
-    /// Checks that it is this process.
+    /// Checks that this value is the current process.
     pub(crate) fn check(self) -> Result<()> {
         if self.is_current() {
             return Ok(());
@@ -46,7 +47,7 @@ extern "C" fn in_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A value that one thread at a time uses, and that a forked child does not wait for.
+/// A value for one thread at a time. A forked child does not wait for the value.
 #[derive(Debug)]
 pub(crate) struct Guarded<T> {
     of: Mutex<T>,
@@ -54,13 +55,13 @@ pub(crate) struct Guarded<T> {
 }
 
 impl<T> Guarded<T> {
-    /// Guards a value, in this process.
+    /// Guards a value in the current process.
     pub(crate) fn new(of: T) -> Result<Guarded<T>> {
         Ok(Guarded { of: Mutex::new(of), process: Process::current()? })
     }
 
-    /// Waits until no other thread uses it. In a child, a thread that used it at the fork never
-    /// releases it.
+    /// Waits until no other thread uses the value. In a child, a thread that used the value at the
+    /// fork never releases it.
     pub(crate) fn lock(&self) -> Result<MutexGuard<'_, T>> {
         let poisoned =
             || Failure::new(SIMKEEP_INTERNAL, "an earlier call on this panicked; free it");
@@ -82,7 +83,7 @@ impl<T> Guarded<T> {
         self.of.get_mut().ok()
     }
 
-    /// Whether this is the process in which it was created.
+    /// Whether the value was created in the current process.
     pub(crate) fn is_own(&self) -> bool {
         self.process.is_current()
     }

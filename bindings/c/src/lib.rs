@@ -1,7 +1,7 @@
 //! The C library of simkeep. `include/simkeep.h` is generated from this source, and is its public
 //! interface.
 //!
-//! This library has no logic of its own. A function converts its arguments, calls simkeep, and
+//! This library contains only conversions. A function converts its arguments, calls simkeep, and
 //! converts the result: `call` catches panics and returns errors, `abi` has all `unsafe` code, and
 //! each file in the other folders covers one subject of the header.
 
@@ -25,7 +25,7 @@ mod structure;
 pub mod texts;
 pub mod version;
 
-/// Stores, readers of them, and snapshots of both.
+/// Stores, readers, and snapshots.
 pub mod open {
     pub mod options;
     pub mod reader;
@@ -61,7 +61,7 @@ pub mod read {
     pub mod query;
 }
 
-/// Clusters of near pages, and which pages to drop.
+/// Clusters of near pages, and the pages to drop.
 pub mod cluster {
     pub mod clustered;
     pub mod clustering;
@@ -69,7 +69,7 @@ pub mod cluster {
     pub mod dropped;
 }
 
-/// Which pages to visit next.
+/// The pages to visit next.
 pub mod schedule {
     pub mod decisions;
     pub mod due;

@@ -7,7 +7,8 @@ use crate::call::{any_thread, done, free, getters, make};
 use crate::failure::{Failure, Result};
 use crate::structure::code;
 
-/// The progress of a long call. Pass it to the call, and read or cancel it from other threads.
+/// The progress of a long call. Pass the progress to the call, and read or cancel it from other
+/// threads.
 #[derive(Debug)]
 pub struct ProgressHandle {
     progress: Progress,
@@ -15,7 +16,7 @@ pub struct ProgressHandle {
 
 const _: () = any_thread::<ProgressHandle>();
 
-/// Returns the progress of a call, or an unobserved one for NULL.
+/// Returns the progress of a call; for NULL, an unobserved progress.
 pub(crate) fn of(progress: *const ProgressHandle) -> Result<Progress> {
     let progress = abi::optional(progress, "progress")?;
     Ok(progress.map_or_else(Progress::default, |handle| handle.progress.clone()))
@@ -39,15 +40,16 @@ code! {
     }
 }
 
-/// Creates a progress, for one call at a time. Free it with `simkeep_progress_free`, even while its
-/// call still runs. Any thread; costs nothing.
+/// Creates a progress for one call at a time. Free the progress with `simkeep_progress_free`, even
+/// while its call still runs. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_progress_new(error: *mut *mut Failure) -> Option<Box<ProgressHandle>> {
     make("simkeep_progress_new", error, || Ok(ProgressHandle { progress: Progress::default() }))
 }
 
-/// Cancels the call, usually within some milliseconds; it ends with `SIMKEEP_CANCELLED`. A progress
-/// stays cancelled, and no further call with it begins. Any thread, at any time; costs nothing.
+/// Cancels the call, which usually ends within some milliseconds, with `SIMKEEP_CANCELLED`. A
+/// progress stays cancelled, and no further call with it begins. Any thread, at any time; costs
+/// nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_progress_cancel(
     progress: *const ProgressHandle,
@@ -66,9 +68,9 @@ getters! {
     /// costs nothing.
     fn simkeep_progress_stage -> StageCode =
         StageCode::of(progress.progress.stage()), or StageCode::Waiting;
-    /// Returns how much of this stage is done: observations of a load, pages and fingerprints of a
-    /// merge, bytes of a check, fingerprints of a join. 0 for NULL. Any thread, at any time; costs
-    /// nothing.
+    /// Returns the amount of work done in this stage: observations of a load, pages and
+    /// fingerprints of a merge, bytes of a check, fingerprints of a join. 0 for NULL. Any thread,
+    /// at any time; costs nothing.
     fn simkeep_progress_done -> u64 = progress.progress.done();
     /// Returns the approximate total of this stage; 0 if unknown, or for NULL. Any thread, at any
     /// time; costs nothing.

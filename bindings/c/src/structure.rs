@@ -67,7 +67,7 @@ macro_rules! code {
 
 pub(crate) use {code, structure, value};
 
-/// Returns the bits whose conditions hold.
+/// Returns the bits whose conditions are true.
 pub(crate) fn bits(of: &[(bool, u32)]) -> u32 {
     of.iter().filter(|(is_there, _)| *is_there).map(|(_, bit)| bit).sum()
 }

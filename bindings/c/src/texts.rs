@@ -1,21 +1,21 @@
-//! A column of texts: their concatenated bytes, and where each begins.
+//! A column of texts: their concatenated bytes, and the start of each text.
 
 use std::ffi::c_char;
 
 /// A column of texts. Text `i` has the bytes from `bytes + offsets[i]` to `bytes + offsets[i + 1]`,
-/// not NUL-terminated. Valid as long as its source.
+/// not NUL-terminated. The column is valid as long as its source.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Texts {
     /// The concatenated texts, UTF-8.
     pub bytes: *const c_char,
-    /// Where each text begins, and at the end the total length: one more than there are texts.
+    /// The start of each text, and then the total length. There is one offset more than texts.
     pub offsets: *const u64,
     /// The number of texts.
     pub count: usize,
 }
 
-/// Returns the address and the length of a text; NULL if there is none.
+/// Returns the address and the length of a text; NULL without a text.
 pub(crate) fn place(text: Option<&String>) -> (*const c_char, usize) {
     text.map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
 }
@@ -24,7 +24,7 @@ pub(crate) fn place(text: Option<&String>) -> (*const c_char, usize) {
 #[derive(Debug)]
 pub(crate) struct TextColumn {
     view: Texts,
-    /// The memory that the view points to: it does not move as long as this exists.
+    /// The memory that the view points to. The memory does not move as long as the column exists.
     bytes: String,
     offsets: Vec<u64>,
 }
@@ -35,7 +35,7 @@ impl TextColumn {
         &raw const self.view
     }
 
-    /// Returns the concatenated texts, and where each begins.
+    /// Returns the concatenated texts, and the start of each text.
     pub(crate) fn parts(&self) -> (&str, &[u64]) {
         (&self.bytes, &self.offsets)
     }

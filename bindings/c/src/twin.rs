@@ -1,5 +1,5 @@
-//! Tests that a store through C and one through the crate receive the same calls and return the
-//! same results.
+//! Tests that a store through C and a store through the crate return the same results for the same
+//! calls.
 
 #![expect(clippy::cast_possible_truncation, reason = "the numbers of a test are small")]
 
@@ -33,11 +33,10 @@ use crate::write::verdict::VerdictCode;
 use crate::write::visit::Visit;
 use crate::write::{observe, outcomes};
 
-/// The number of calls to each of both.
+/// The number of calls to each of the two stores.
 const CALLS: f64 = 10_000.0;
 
-/// Returns the number of calls: fewer at a depth below 1, as in all tests that prove something by
-/// number.
+/// Returns the number of calls: fewer at a depth below 1, as in all tests with random inputs.
 fn calls() -> u64 {
     let depth = std::env::var("SIMKEEP_DEPTH").map_or(1.0, |depth| depth.parse().unwrap());
     (CALLS * f64::clamp(depth, 0.1, 1.0)) as u64
@@ -59,7 +58,7 @@ impl Dice {
         format!("https://{host}/{}", self.roll(300))
     }
 
-    /// Returns one of few fingerprints that are near each other.
+    /// Returns a fingerprint from a small set of fingerprints that are near each other.
     fn fingerprint(&mut self) -> u64 {
         0x0123_4567_89ab_cdef ^ (1 << self.roll(4)) ^ (1 << self.roll(64))
     }
@@ -100,7 +99,7 @@ fn texts(texts: *const Texts) -> Vec<String> {
     offsets.windows(2).map(text).collect()
 }
 
-/// Both stores.
+/// The store through C and the store through the crate.
 struct Twins {
     path: CString,
     c: Box<StoreHandle>,

@@ -4,19 +4,21 @@ use std::ffi::c_char;
 
 use crate::call::quiet;
 
-/// The version of this header. A program may compare it with that of the library at run time.
+/// The version of this header. A program may compare this version with the version of the library
+/// at run time.
 pub const SIMKEEP_ABI_VERSION: u32 = 1;
 
-/// Returns the version of the library's interface. It grows when something is added; nothing is
-/// removed or changed as long as the library's file keeps its name. A program runs with any library
-/// of the version it was built with, or a later one. Any thread; costs nothing.
+/// Returns the version of the library's interface. The version grows when functions, fields or
+/// values are added. Existing functions, fields and values are never removed or changed as long as
+/// the library's file keeps its name. A program runs with a library of the version with which the
+/// program was built, or with a later version. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_abi_version() -> u32 {
     quiet("simkeep_abi_version", 0, || Ok(SIMKEEP_ABI_VERSION))
 }
 
-/// Returns the version of simkeep, such as `0.1.0`, NUL-terminated and valid for ever. Any thread;
-/// costs nothing.
+/// Returns the version of simkeep, for example `0.1.0`. The text is NUL-terminated, and always
+/// valid. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_version() -> *const c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

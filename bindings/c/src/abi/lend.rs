@@ -1,24 +1,24 @@
-//! A value together with the owner it borrows from: C holds both by one pointer.
+//! A value together with the owner from which it borrows. C refers to both by one pointer.
 
 use std::sync::Arc;
 
-/// A value that borrows from the owner it is stored with.
+/// A value that is stored together with the owner from which it borrows.
 #[derive(Debug)]
 pub(crate) struct Lent<T, Of: 'static> {
-    /// Before its owner, so that it is dropped first.
+    /// The value. The field comes before the owner, so that the value is dropped first.
     lent: T,
     _of: Arc<Of>,
 }
 
 impl<T, Of> Lent<T, Of> {
-    /// Borrows from an owner. `borrow` must keep the reference only in its result, and the result
-    /// must not expose it.
+    /// Creates a value that borrows from an owner. `borrow` must keep the reference only in its
+    /// result, and the result must not expose the reference.
     pub(crate) fn new<E>(
         of: Arc<Of>,
         borrow: impl FnOnce(&'static Of) -> Result<T, E>,
     ) -> Result<Lent<T, Of>, E> {
-        // SAFETY: the content of an `Arc` does not move, and nothing writes it, as long as the
-        // `Arc` exists. The `Arc` outlives the borrowing value, which is dropped first.
+        // SAFETY: the content of an `Arc` does not move, and is not written as long as the `Arc`
+        // exists. The `Arc` outlives the borrowing value, which is dropped first.
         let lent = borrow(unsafe { &*Arc::as_ptr(&of) })?;
         Ok(Lent { lent, _of: of })
     }

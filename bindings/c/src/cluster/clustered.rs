@@ -14,8 +14,8 @@ use crate::fork::Guarded;
 use crate::texts::Texts;
 use crate::write::outcomes::OriginalCode;
 
-/// Pages in their clusters. Use it from one thread at a time, in the process that made it. It keeps
-/// the clusters that it lists; free it separately.
+/// Pages in their clusters. Use the handle from one thread at a time, in the process that made it.
+/// The handle keeps the listed clusters. Free the handle and the clusters separately.
 #[derive(Debug)]
 pub struct ClusteredPages {
     listing: Guarded<Listing>,
@@ -51,14 +51,15 @@ chunk! {
         fingerprints: u64 = page.fingerprint,
         /// The distance of each page from its leader, in bits.
         distances: u8 = distances::of(Some(page.distance)),
-        /// How each page is known to be nearly the same as its leader, a `simkeep_original` each;
-        /// `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from `simkeep_snapshot_cluster_of`.
+        /// The reason why each page is known to be nearly equal to its leader, a
+        /// `simkeep_original`; `SIMKEEP_ORIGINAL_NOTHING` for the leader, and from
+        /// `simkeep_snapshot_cluster_of`.
         by: OriginalCode = OriginalCode::of(page.by),
-        /// The number of pages in the cluster.
+        /// The number of pages in each page's cluster.
         cluster_pages: u64 = page.pages,
         /// The current class of each page.
         classes: u32 = page.class.unwrap_or(0),
-        /// Whether it has a class, 1 or 0.
+        /// Whether each page has a class, 1 or 0.
         has_class: u8 = u8::from(page.class.is_some()),
     }
 }
@@ -71,7 +72,7 @@ impl ClusteredPages {
         ClusteredPages::new(Source::Lazy(pages))
     }
 
-    /// Lists pages that were found before.
+    /// Lists pages that were already found.
     pub(crate) fn found(pages: Vec<ClusteredPage>) -> Result<ClusteredPages> {
         ClusteredPages::new(Source::Found(pages.into_iter()))
     }
@@ -84,7 +85,7 @@ impl ClusteredPages {
 }
 
 impl Source {
-    /// Returns the next pages, none at the end.
+    /// Returns the next pages; no pages at the end.
     fn next(&mut self) -> simkeep::Result<Vec<ClusteredPage>> {
         match self {
             Source::Lazy(pages) => pages.get_mut().take(CHUNK_LEN).collect(),
@@ -93,10 +94,10 @@ impl Source {
     }
 }
 
-/// Copies the next pages, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
-/// more. They are valid until the next call on `clustered_pages`. After an error there are no more.
-/// `size` is `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the URL of
-/// each.
+/// Copies the next pages, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no more
+/// pages. The pages are valid until the next call on `clustered_pages`. After an error there are no
+/// more pages. `size` is `sizeof(simkeep_clustered_chunk)`. One thread at a time. Costs reading the
+/// URL of each page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clustered_pages_next(
     clustered_pages: *mut ClusteredPages,

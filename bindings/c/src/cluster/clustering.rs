@@ -11,9 +11,9 @@ use crate::argument::{classes, distance, flag, prefix, ranking, to_usize};
 use crate::call::done;
 use crate::failure::{Failure, Result};
 
-/// Options for clustering: which pages, within which distance, and which page leads. Fill it in
-/// with `simkeep_clustering_init`, and then change fields. Its pointers are read only during a
-/// call.
+/// Options for clustering: the pages, the distance, and the choice of leaders. Fill in the
+/// structure with `simkeep_clustering_init`, and then change fields. The pointers are read only
+/// during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Clustering {
@@ -26,22 +26,22 @@ pub struct Clustering {
     pub has_at: u32,
     /// The time of the versions, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Which of several pages leads, in the form of `rule` in `simkeep_options`; NULL for
-    /// `first-seen`. Default: NULL.
+    /// The rule that selects the leader among several pages, in the form of `rule` in
+    /// `simkeep_options`; NULL for `first-seen`. Default: NULL.
     pub rule: *const c_char,
-    /// Its length in bytes.
+    /// The length of `rule` in bytes.
     pub rule_len: usize,
     /// Only pages under this prefix; NULL for all. Default: NULL.
     pub under: *const c_char,
-    /// Its length in bytes.
+    /// The length of `under` in bytes.
     pub under_len: usize,
-    /// Only pages that currently have one of these classes; NULL for pages of any class and of
-    /// none. Default: NULL.
+    /// Only pages that currently have one of these classes; NULL for pages of any class and pages
+    /// without a class. Default: NULL.
     pub classes: *const u32,
     /// The number of classes.
     pub classes_len: usize,
     /// Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
-    /// NULL and this is 1, only pages without a class. Default: 0.
+    /// NULL and `unclassed` is 1, only pages without a class. Default: 0.
     pub unclassed: u32,
     /// Whether `epoch` sets the epoch of the fingerprints, 1 or 0. Default: 0, the epoch of
     /// near-duplicates.
@@ -50,13 +50,13 @@ pub struct Clustering {
     pub epoch: u32,
     /// Must be 0.
     pub reserved: u32,
-    /// The memory in bytes; data that does not fit goes to scratch files. 0 for 512 MiB. Default:
-    /// 0.
+    /// The memory in bytes; data that does not fit goes to scratch files. 0 for 512 MiB.
+    /// Default: 0.
     pub memory_bytes: u64,
     /// The directory for scratch files, in UTF-8; NULL for the system's directory for temporary files.
     /// Default: NULL.
     pub scratch: *const c_char,
-    /// Its length in bytes.
+    /// The length of `scratch` in bytes.
     pub scratch_len: usize,
 }
 
@@ -68,8 +68,8 @@ impl Default for Clustering {
     }
 }
 
-/// Fills in the size, a distance, or -1 for that of the epoch, and defaults for all other fields.
-/// `size` is `sizeof(simkeep_clustering)`. Any thread; costs nothing.
+/// Fills in the size, a distance (-1 for the near distance of the epoch), and defaults for all
+/// other fields. `size` is `sizeof(simkeep_clustering)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clustering_init(
     clustering: *mut Clustering,

@@ -20,8 +20,9 @@ use crate::progress::{self, ProgressHandle};
 use crate::structure::structure;
 use crate::texts::Texts;
 
-/// The clusters of a store. Threads may use it concurrently, in the process that made it. It keeps
-/// its snapshot and scratch files; free it separately. Objects made from it stay valid.
+/// The clusters of a store. Threads may use the handle concurrently, in the process that made it.
+/// The handle keeps its snapshot and scratch files. Free the snapshot separately. Objects made from
+/// the clusters stay valid.
 #[derive(Debug)]
 pub struct Clusters {
     of: Arc<cluster::Clusters>,
@@ -43,15 +44,17 @@ structure! {
         /// The length of the array `simkeep_clusters_sizes`.
         bins: u64 = of.sizes().len() as u64,
         k: u64 = of.k().into(),
-        /// Other pages that have content, but no fingerprint of the epoch: they are in no cluster.
+        /// The number of pages with content, but without a fingerprint of the epoch, which are in
+        /// no cluster.
         without_fingerprint: u64 = of.without_fingerprint(),
     }
 }
 
-/// Divides all pages into clusters, each with a leader within a distance of all others. The same
-/// pages make the same clusters, in whichever order they came. `progress` may be NULL. Free the
-/// result with `simkeep_clusters_free`. Any thread. Costs reading all pages once, and some joins;
-/// takes the memory of `clustering`, and scratch files of some 150 bytes a page.
+/// Divides all pages into clusters, each with a leader within a distance of all other pages in the
+/// cluster. The same pages make the same clusters, regardless of the order of their visits.
+/// `progress` may be NULL. Free the result with `simkeep_clusters_free`. Any thread. Costs reading
+/// all pages once, and some joins; takes the memory of `clustering`, and scratch files of some 150
+/// bytes a page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_clusters(
     snapshot: *const SnapshotHandle,
@@ -67,7 +70,7 @@ pub extern "C" fn simkeep_snapshot_clusters(
     })
 }
 
-/// Returns the clusters of a handle, if it may be used.
+/// Returns the clusters of a handle, if the handle may be used.
 pub(crate) fn open<'a>(clusters: *const Clusters) -> Result<&'a Arc<cluster::Clusters>> {
     let handle = abi::handle(clusters, "clusters")?;
     handle.process.check()?;
@@ -116,8 +119,9 @@ pub extern "C" fn simkeep_clusters_by_page(
     })
 }
 
-/// Lists the pages of clusters with at least this many pages, the largest cluster first: the
-/// leader, then the others by their distance from it. Otherwise as `simkeep_clusters_by_page`.
+/// Lists the pages of clusters with at least this many pages, the largest cluster first. In each
+/// cluster the leader comes first, then the other pages by their distance from it. See also
+/// `simkeep_clusters_by_page`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_clusters_by_cluster(
     clusters: *const Clusters,
@@ -130,12 +134,12 @@ pub extern "C" fn simkeep_clusters_by_cluster(
     })
 }
 
-/// Finds the cluster of a page, as `simkeep_snapshot_clusters` would, by searches around it. The
-/// result has the pages of the cluster, the leader first; none, if the page is excluded by the
-/// options. `complete` becomes 1, or 0 if the searches were cut short, so that another page may
-/// lead it, or pages may be missing; it may be NULL. Free the result with
-/// `simkeep_clustered_pages_free`. Any thread. Usually costs a few searches, in dense regions
-/// thousands.
+/// Finds the cluster of a page by searches around the page. The result equals the cluster of the
+/// page in `simkeep_snapshot_clusters`. The result has the pages of the cluster, the leader first,
+/// or no pages if the options exclude the page. `complete` becomes 1, or 0 if the searches were cut
+/// short, so that the leader may be wrong, or pages may be missing. `complete` may be NULL. Free
+/// the result with `simkeep_clustered_pages_free`. Any thread. Usually costs a few searches, in
+/// dense regions thousands.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_cluster_of(
     snapshot: *const SnapshotHandle,
@@ -157,8 +161,8 @@ pub extern "C" fn simkeep_snapshot_cluster_of(
     })
 }
 
-/// A list of clusters. Use it from one thread at a time, in the process that made it. It keeps its
-/// clusters; free it separately.
+/// A list of clusters. Use the list from one thread at a time, in the process that made it. The
+/// list keeps its clusters. Free the list and the clusters separately.
 #[derive(Debug)]
 pub struct ClusterList {
     listing: Guarded<Listing>,
@@ -174,15 +178,16 @@ struct Listing {
 chunk! {
     /// A chunk of clusters, column by column. Valid until the next call on its source.
     pub struct ClusterChunk, up to max_distance, of cluster: cluster::Cluster {
-        /// The leader of each cluster.
+        /// The URL of the leader of each cluster.
         leaders: Texts = &cluster.leader,
-        /// The fingerprint of the leader.
+        /// The fingerprint of each leader.
         fingerprints: u64 = cluster.fingerprint,
-        /// When the leader was first seen with the content compared, in milliseconds since 1970.
+        /// The time when each leader was first seen with the compared content, in milliseconds
+        /// since 1970.
         first_seen_ms: i64 = cluster.first_seen.as_ms(),
-        /// The number of pages, including the leader.
+        /// The number of pages of each cluster, including the leader.
         pages: u64 = cluster.pages,
-        /// The largest distance of a page from the leader.
+        /// The largest distance of a page of each cluster from the leader.
         max_distance: u8 = distances::of(Some(cluster.max_distance)),
     }
 }
@@ -202,9 +207,9 @@ pub extern "C" fn simkeep_clusters_by_size(
 }
 
 /// Copies the next clusters, up to 1,024, to where `chunk` points; `SIMKEEP_NONE` if there are no
-/// more. They are valid until the next call on `cluster_list`. After an error there are no more.
-/// `size` is `sizeof(simkeep_cluster_chunk)`. One thread at a time. Costs reading the leader of
-/// each.
+/// more clusters. The clusters are valid until the next call on `cluster_list`. After an error
+/// there are no more clusters. `size` is `sizeof(simkeep_cluster_chunk)`. One thread at a time.
+/// Costs reading the leader of each cluster.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_cluster_list_next(
     cluster_list: *mut ClusterList,

@@ -18,8 +18,9 @@ use crate::fork::Process;
 use crate::structure::code;
 use crate::texts::Texts;
 
-/// The pages that are dropped in favour of their leaders. Threads may use it concurrently, in the
-/// process that made it. It keeps its clusters; free it separately.
+/// The pages that are dropped in favour of their leaders. Threads may use the handle concurrently,
+/// in the process that made it. The handle keeps its clusters. Free the handle and the clusters
+/// separately.
 #[derive(Debug)]
 pub struct Dropped {
     of: Lent<cluster::Dropped<'static>, cluster::Clusters>,
@@ -32,7 +33,7 @@ const _: () = any_thread::<cluster::Dropped<'static>>();
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Text {
-    /// Its bytes, UTF-8.
+    /// The bytes of the text, UTF-8.
     pub bytes: *const c_char,
     /// The length in bytes.
     pub len: usize,
@@ -54,8 +55,8 @@ code! {
 columns! {
     /// The fates of pages, in the order of the request.
     ///
-    /// All columns are valid as long as this, and nothing changes them: any thread may read them.
-    /// The functions cost nothing, and return NULL for NULL.
+    /// All columns are valid as long as the fates, and never change, so any thread may read them.
+    /// The functions that return columns cost nothing, and return NULL for NULL.
     pub struct Fates, fates from all: &[(Fate, Option<cluster::KeptFor>)];
 
     for (fate, _) in all.iter() => {
@@ -64,20 +65,21 @@ columns! {
     }
 
     for byte in all.iter().flat_map(|(fate, _)| digest(fate).map_or([0; 16], |digest| digest.0)) => {
-        /// For each dropped page the digest of the content that was compared, 16 bytes each. Other
-        /// content of the page may have no kept near-duplicate.
+        /// For each dropped page, the digest of the content that was compared, 16 bytes each. Other
+        /// content of a dropped page may have no kept near-duplicate.
         fn simkeep_fates_digests -> digests: u8 = byte;
     }
 
     for (fate, _) in all.iter() => {
-        /// Whether there is such a digest, 1 or 0.
+        /// Whether each page is dropped and its digest is known, 1 or 0.
         fn simkeep_fates_has_digest -> has_digest: u8 = u8::from(digest(fate).is_some());
     }
 
     for (_, kept) in all.iter() => {
-        /// For each dropped page the page that is kept instead; empty for others.
+        /// For each dropped page, the URL of the page that is kept instead; empty for other pages.
         fn simkeep_fates_kept -> kept: Texts = kept.as_ref().map_or("", |kept| &kept.url);
-        /// The distance of the two pages in bits; `SIMKEEP_NO_DISTANCE` for others.
+        /// The distance of each dropped page from the kept page in bits; `SIMKEEP_NO_DISTANCE` for
+        /// other pages.
         fn simkeep_fates_distances -> distances: u8 =
             distances::of(kept.as_ref().map(|kept| kept.distance));
     }
@@ -110,9 +112,10 @@ getters! {
     fn simkeep_dropped_count -> u64 = dropped.of.get().len();
 }
 
-/// Returns the fates of many pages, and for which page each is dropped. `size` is `sizeof *urls`.
-/// For an invalid URL, `simkeep_error_row` is its index. Free the result with `simkeep_fates_free`.
-/// Any thread. Costs a lookup for each page, and for a dropped one reading it and the kept page.
+/// Returns the fates of many pages, and for each dropped page the page that is kept instead. `size`
+/// is `sizeof *urls`. For an invalid URL, `simkeep_error_row` is its index. Free the result with
+/// `simkeep_fates_free`. Any thread. Costs a lookup for each page, and for a dropped page a read of
+/// this page and of the kept page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_dropped_fates(
     dropped: *const Dropped,
@@ -133,7 +136,7 @@ pub extern "C" fn simkeep_dropped_fates(
     })
 }
 
-/// Returns the fate of a page, and for which page it is dropped.
+/// Returns the fate of a page, and, if the page is dropped, the page that is kept instead.
 fn fate(dropped: &cluster::Dropped<'_>, url: &Text) -> Result<(Fate, Option<cluster::KeptFor>)> {
     let url = abi::text(url.bytes, url.len, "url")?;
     let fate = dropped.fate(url)?;

@@ -19,29 +19,30 @@ structure! {
         sequence: u64,
         pages: u64,
         visits: u64,
-        /// Whether there was an earlier backup, which this one replaced, 1 or 0.
+        /// Whether the backup replaced an earlier backup, 1 or 0.
         has_earlier: u64 = u64::from(of.earlier.is_some()),
         /// The number of the last operation in the earlier backup.
         earlier: u64 = of.earlier.unwrap_or(0),
-        /// Files that were hard-linked to those of the store.
+        /// The number of files that were hard-linked to files of the store.
         linked_files: u64 = of.linked.files,
-        /// Their bytes.
+        /// The bytes of the linked files.
         linked_bytes: u64 = of.linked.bytes,
-        /// Files that were copied, including those that could not be linked.
+        /// The number of files that were copied, including files that could not be linked.
         copied_files: u64 = of.copied.files,
-        /// Their bytes.
+        /// The bytes of the copied files.
         copied_bytes: u64 = of.copied.bytes,
-        /// Files that the earlier backup already had.
+        /// The number of files that the earlier backup already had.
         kept_files: u64 = of.kept.files,
-        /// Their bytes.
+        /// The bytes of the files that the earlier backup already had.
         kept_bytes: u64 = of.kept.bytes,
-        /// Files of the earlier backup that were removed, because the store no longer has them.
+        /// The number of files of the earlier backup that were removed, because the store no longer
+        /// has them.
         removed_files: u64 = of.removed,
         catalog_bytes: u64,
     }
 }
 
-/// Runs a backup, and returns its result if the caller requests it.
+/// Runs a backup, and returns the result if the caller requests it.
 fn backup(
     (copy, progress): (u32, *const ProgressHandle),
     (backed_up, size): (*mut BackedUp, usize),
@@ -58,11 +59,11 @@ fn backup(
     abi::put_structure(backed_up, size, &BackedUp::new(&result), "backed_up")
 }
 
-/// Makes or updates a backup: a second directory with the same store, while it is in use. `copy` is
-/// 0 to hard-link files, which takes no space, or 1 to copy them, so that damage to one on the disk
-/// does not affect the other. `progress` may be NULL, and so may `backed_up`, which receives the
-/// result; `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is unchanged.
-/// Any thread. Costs reading and checking all of the backup, and the copies.
+/// Makes or updates a backup: a second directory with the same store. The store may be in use.
+/// `copy` is 0 to hard-link files, which takes no space, or 1 to copy files, so that disk damage to
+/// a file does not affect its copy. `progress` may be NULL. `backed_up` receives the result, and
+/// may be NULL; `size` is `sizeof(simkeep_backed_up)`. After an error an earlier backup is
+/// unchanged. Any thread. Costs reading and checking the whole backup, and writing the copies.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_backup(
     store: *const StoreHandle,
@@ -79,8 +80,8 @@ pub extern "C" fn simkeep_backup(
     })
 }
 
-/// Backs up the store in a directory, as `simkeep_backup` does for an open one. Another process may
-/// have it open for writing.
+/// Backs up the store in a directory, like `simkeep_backup` for an open store. Another process may
+/// have the store open for writing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_backup_path(
     path: *const c_char,

@@ -20,7 +20,7 @@ code! {
     pub enum RoleCode from Role {
         /// Verdicts and near-duplicates.
         Both = 0 of Role::Both,
-        /// Verdicts, and the distances in them.
+        /// Verdicts and their distances.
         Change = 1 of Role::Change,
         /// Near-duplicates, copies and pairs.
         Near = 2 of Role::Near,
@@ -30,27 +30,27 @@ code! {
 structure! {
     /// Information about an epoch.
     pub struct EpochRow, up to number, from of: &EpochInfo {
-        /// Its number.
+        /// The number of the epoch.
         number: u32 = of.epoch.number(),
-        /// Its role, a `simkeep_role`.
+        /// The role of the epoch, a `simkeep_role`.
         role: i32 = RoleCode::of(of.role) as i32,
-        /// Its name, not NUL-terminated. Valid as long as its source.
+        /// The name of the epoch, not NUL-terminated. Valid as long as its source.
         name: *const c_char = of.name.as_ptr().cast(),
-        /// Its length in bytes.
+        /// The length of `name` in bytes.
         name_len: usize = of.name.len(),
         begun: u64,
         /// The largest distance of a minor change.
         minor: u32 = of.bands.minor,
         /// The largest distance of a moderate change.
         moderate: u32 = of.bands.moderate,
-        /// Whether it has ended, 1 or 0.
+        /// Whether the epoch has ended, 1 or 0.
         ended: u32 = u32::from(of.ended),
         /// Always 0.
         reserved: u32 = 0,
     }
 }
 
-/// The epochs of a store, by number. Immutable: any thread may read it.
+/// The epochs of a store, by number. Immutable, so any thread may read them.
 #[derive(Debug)]
 pub struct Epochs {
     rows: Vec<EpochRow>,
@@ -77,9 +77,9 @@ fn options(role: i32, minor: i32, moderate: i32) -> Result<EpochOptions> {
     Ok(bands(minor, moderate)?.map_or(options, |bands| options.bands(bands)))
 }
 
-/// Lists the epochs in a snapshot, by number. Verdicts use the last one that has not ended and
+/// Lists the epochs in a snapshot, by number. Verdicts use the last epoch that has not ended and
 /// whose role is not `SIMKEEP_ROLE_NEAR`. Free the result with `simkeep_epochs_free`. Any thread;
-/// costs copying it.
+/// costs a copy of the list.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_epochs(
     snapshot: *const SnapshotHandle,
@@ -113,14 +113,14 @@ pub extern "C" fn simkeep_epochs_get(
     })
 }
 
-/// Frees a list of epochs, and its names. Does nothing for NULL. Any thread.
+/// Frees a list of epochs, and the names in the list. Does nothing for NULL. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_epochs_free(epochs: Option<Box<Epochs>>) {
     free("simkeep_epochs_free", epochs);
 }
 
-/// Returns the epoch of verdicts: observed fingerprints are of this epoch by default. Any thread;
-/// costs nothing.
+/// Returns the epoch of verdicts. Observed fingerprints belong to this epoch by default. Any
+/// thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_change_epoch(
     store: *const StoreHandle,
@@ -144,10 +144,10 @@ pub extern "C" fn simkeep_snapshot_near_epoch(
     })
 }
 
-/// Registers an epoch of external fingerprints by its name, or finds it, and writes its number to
-/// where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate` are the largest
-/// distances of such changes, or both -1. A new name becomes the newest epoch of its role. Any
-/// thread. Costs one commit, and nothing for a known name.
+/// Registers an epoch of external fingerprints by its name, or finds the epoch with this name, and
+/// writes its number to where `epoch` points. `role` is a `simkeep_role`; `minor` and `moderate`
+/// are the largest distances of minor and moderate changes, or both are -1. A new name becomes the
+/// newest epoch of its role. Any thread. Costs one commit, and nothing for a known name.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_register_epoch(
     store: *mut StoreHandle,
@@ -168,12 +168,12 @@ pub extern "C" fn simkeep_register_epoch(
     })
 }
 
-/// Begins an epoch of one of simkeep's own recipes, such as `default` or `near`, and writes its
-/// number to where `epoch` points. `extractor` names the software that extracts the texts; NULL is
-/// for simkeep's own, which a new store, the tool and the Python package use, too. `table` may be
-/// NULL, or is the path of a table of document frequencies, which is copied into the store.
-/// Otherwise as `simkeep_register_epoch`. Any thread. Costs one commit, and two more syncs for a
-/// table.
+/// Begins an epoch of one of simkeep's own recipes, for example `default` or `near`, and writes the
+/// number of the epoch to where `epoch` points. `extractor` names the software that extracts the
+/// texts; NULL means simkeep's own extractor, which new stores, the tool and the Python package
+/// use. `table` is NULL, or the path of a table of document frequencies, which is copied into the
+/// store. `simkeep_register_epoch` explains the other arguments. Any thread. Costs one commit, and
+/// two more syncs for a table.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_begin_epoch(
     store: *mut StoreHandle,
@@ -213,7 +213,7 @@ fn origin(recipe: &str, extractor: Option<&str>, table: Option<&Path>) -> Result
 }
 
 /// Ends an epoch permanently. `SIMKEEP_EPOCH_IN_USE` if more than `left` pages have a fingerprint
-/// of their current content in this epoch alone. Any thread. Costs a commit, and a scan unless
+/// of their current content only in this epoch. Any thread. Costs a commit, and a scan unless
 /// `left` is `UINT64_MAX`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_end_epoch(
@@ -228,11 +228,11 @@ pub extern "C" fn simkeep_end_epoch(
     })
 }
 
-/// Restates the content that a page had at a time: stores a fingerprint in another epoch, which is
-/// neither a visit nor a change. `has_fingerprint` is 1, or 0 if the content has none in that
-/// epoch; `digest` points to the 16 bytes of the content's digest, or is NULL. `SIMKEEP_NONE` if
-/// the page had no such content, and nothing was stored. Any thread. Costs as much as
-/// `simkeep_observe`.
+/// Restates the content that a page had at a time by storing a fingerprint in another epoch. A
+/// restatement is neither a visit nor a change. `has_fingerprint` is 1, or 0 if the content has no
+/// fingerprint in that epoch; `digest` points to the 16 bytes of the content's digest, or is NULL.
+/// `SIMKEEP_NONE` if the page had no content at that time; then nothing was stored. Any thread.
+/// Costs as much as `simkeep_observe`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_restate(
     store: *mut StoreHandle,

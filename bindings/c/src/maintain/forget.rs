@@ -24,7 +24,7 @@ fn forget(
     })
 }
 
-/// Returns the scope of one page.
+/// Returns the scope of a single page.
 fn page<'a>(url: *const c_char, url_len: usize) -> Result<Scope<'a>> {
     Ok(Scope::Url(abi::text(url, url_len, "url")?))
 }
@@ -35,9 +35,9 @@ fn under<'a>(prefix: *const c_char, prefix_len: usize) -> Result<Scope<'a>> {
     Ok(Scope::Prefix(Prefix::parse(text).map_err(simkeep::Error::from)?))
 }
 
-/// Forgets everything observed so far about a page. It is hidden from every result at once, and its
-/// bytes leave the files as these are merged. Later observations start a new history. `pages`
-/// receives the number of forgotten pages, 0 or 1; it may be NULL. Any thread. Costs a commit.
+/// Forgets all observations of a page so far. The page is hidden from every result at once, and its
+/// bytes leave the files when the files are merged. Later observations start a new history. `pages`
+/// receives the number of forgotten pages, 0 or 1, and may be NULL. Any thread. Costs a commit.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget(
     store: *mut StoreHandle,
@@ -49,10 +49,10 @@ pub extern "C" fn simkeep_forget(
     forget("simkeep_forget", store, pages, error, |store| Ok(store.forget(page(url, url_len)?)?))
 }
 
-/// Forgets all pages under a prefix, such as `example.org/private/`, as `simkeep_forget` forgets
-/// one. A prefix with a host or a path also covers pages that match it apart from the user in their
-/// URL. `pages` receives their number; it may be NULL. Any thread. Costs a commit, and a scan of
-/// these pages, during which writers wait.
+/// Forgets all pages under a prefix, for example `example.org/private/`, like `simkeep_forget` for
+/// each page. A prefix with a host or a path also covers pages that match it except for the user in
+/// their URL. `pages` receives the number of forgotten pages, and may be NULL. Any thread. Costs a
+/// commit, and a scan of these pages, during which writers wait.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_forget_under(
     store: *mut StoreHandle,
@@ -66,11 +66,11 @@ pub extern "C" fn simkeep_forget_under(
     })
 }
 
-/// Forgets a page as `simkeep_forget` does, and rewrites every file with bytes of it. Afterwards no
-/// file of the store contains its URL, except files that a snapshot holds open, which are removed
-/// with the snapshot. `progress` may be NULL. After an error the page may be forgotten while files
-/// still contain bytes of it: purge again. Any thread. Costs a rewrite of each segment with such
-/// bytes.
+/// Forgets a page like `simkeep_forget`, and rewrites every file with bytes of the page. Afterwards
+/// no file of the store contains the URL, except files that a snapshot keeps open, which are
+/// removed with the snapshot. `progress` may be NULL. After an error the page may be forgotten
+/// while files still contain its bytes; purge it again. Any thread. Costs a rewrite of each segment
+/// with bytes of the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_purge(
     store: *mut StoreHandle,
@@ -85,8 +85,8 @@ pub extern "C" fn simkeep_purge(
     })
 }
 
-/// Forgets all pages under a prefix as `simkeep_forget_under` does, and rewrites files as
-/// `simkeep_purge` does.
+/// Forgets all pages under a prefix like `simkeep_forget_under`, and rewrites files like
+/// `simkeep_purge`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_purge_under(
     store: *mut StoreHandle,

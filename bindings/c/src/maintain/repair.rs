@@ -1,4 +1,4 @@
-//! Repairs: a new store from the sound parts of a damaged one.
+//! Repairs: a new store from the sound parts of a damaged store.
 
 use std::ffi::c_char;
 
@@ -17,58 +17,61 @@ structure! {
     pub struct RepairedNumbers, up to flaws, from of: &repair::Repaired {
         pages: u64,
         visits: u64,
-        /// Whether everything was saved, and no forgotten page was restored, 1 or 0.
+        /// Whether all data was saved, and no forgotten page was restored, 1 or 0.
         whole: u64 = u64::from(of.is_whole()),
         /// The number of losses.
         lost: u64 = of.lost.len() as u64,
         lost_pages: u64,
         lost_visits: u64,
-        /// Frames of the journal with wrong checksums. Their operations are among the lost ones.
+        /// The number of journal frames with wrong checksums. The operations of these frames are
+        /// lost.
         damaged_frames: u64,
         withheld_pages: u64,
-        /// The number of flaws found, whether or not they lost anything.
+        /// The number of flaws, including flaws without a loss.
         flaws: u64 = of.flaws.len() as u64 + of.more_flaws,
     }
 }
 
 /// `has`: the byte range of a loss in its file.
 pub const SIMKEEP_LOSS_HAS_BYTES: u32 = 1;
-/// `has`: the first operation that a loss was among.
+/// `has`: the first of the operations that include the loss.
 pub const SIMKEEP_LOSS_HAS_FIRST: u32 = 2;
-/// `has`: the last operation that a loss was among.
+/// `has`: the last of the operations that include the loss.
 pub const SIMKEEP_LOSS_HAS_LAST: u32 = 4;
-/// `has`: the number of lost records of pages; otherwise a whole file or operations are lost.
+/// `has`: the number of lost records of pages. Without the number of records, a whole file or
+/// operations are lost.
 pub const SIMKEEP_LOSS_HAS_PAGES: u32 = 8;
 
 structure! {
-    /// Data that could not be saved. Its texts are not NUL-terminated, and are valid as long as
+    /// Data that could not be saved. The texts are not NUL-terminated, and are valid as long as
     /// their source.
     pub struct Loss, up to has, from of: &repair::Loss {
-        /// The file that contained it, by its path within the store's directory.
+        /// The path of the file that contained the data, relative to the store's directory.
         file: *const c_char = of.file.as_ptr().cast(),
-        /// Its length in bytes.
+        /// The length of `file` in bytes.
         file_len: usize = of.file.len(),
         /// The reason for the loss.
         why: *const c_char = of.why.as_ptr().cast(),
-        /// Its length in bytes.
+        /// The length of `why` in bytes.
         why_len: usize = of.why.len(),
-        /// The start of the loss in the file. Nothing outside of these bytes is lost.
+        /// The start of the loss in the file. Data outside of this range is not lost.
         bytes_from: u64 = of.bytes.as_ref().map_or(0, |bytes| bytes.start),
-        /// The end of the loss.
+        /// The end of the loss in the file.
         bytes_to: u64 = of.bytes.as_ref().map_or(0, |bytes| bytes.end),
-        /// The first operation that it was among. If no pages are counted, all of them are lost.
+        /// The first of the operations that include the loss. If `pages` is not set, all these
+        /// operations are lost.
         first: u64 = of.operations.map_or(0, |(first, _)| first),
-        /// The last operation.
+        /// The last of the operations that include the loss.
         last: u64 = last(of).unwrap_or(0),
         /// The number of lost records of pages.
         pages: u64 = of.pages.unwrap_or(0),
-        /// The page before the lost ones in SURT order; NULL if unknown.
+        /// The page before the lost pages in SURT order; NULL if unknown.
         after: *const c_char = place(of.after_url.as_ref()).0,
-        /// Its length in bytes.
+        /// The length of `after` in bytes.
         after_len: usize = place(of.after_url.as_ref()).1,
-        /// The page after the lost ones; NULL if unknown.
+        /// The page after the lost pages in SURT order; NULL if unknown.
         before: *const c_char = place(of.before_url.as_ref()).0,
-        /// Its length in bytes.
+        /// The length of `before` in bytes.
         before_len: usize = place(of.before_url.as_ref()).1,
         /// The optional fields that are set: `SIMKEEP_LOSS_HAS_...`.
         has: u32 = bits(&[
@@ -82,12 +85,12 @@ structure! {
     }
 }
 
-/// Returns the last operation that a loss was among.
+/// Returns the last of the operations that include a loss.
 fn last(of: &repair::Loss) -> Option<u64> {
     of.operations.and_then(|(_, last)| last)
 }
 
-/// The result of a repair. Immutable: any thread may read it.
+/// The result of a repair. Immutable, so any thread may read it.
 #[derive(Debug)]
 pub struct Repaired {
     numbers: RepairedNumbers,
@@ -110,12 +113,12 @@ impl Repaired {
     }
 }
 
-/// Makes a new store, in a new or empty directory, from the sound parts of the one at `path`, and
-/// reports losses. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten;
-/// with 0 the result is `SIMKEEP_AMBIGUOUS_REPAIR` if there may be such pages. `memory_bytes`
-/// limits the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is no new store.
-/// Free the result with `simkeep_repaired_free`. Any thread. Costs reading all files twice, and
-/// writing a store.
+/// Makes a new store, in a new or empty directory, from the sound parts of the store at `path`, and
+/// reports losses. `keep_forgotten` is 1 to keep pages that a lost operation may have forgotten.
+/// With 0, the result is `SIMKEEP_AMBIGUOUS_REPAIR` if a lost operation may have forgotten pages.
+/// `memory_bytes` limits the memory, 0 for 512 MiB. `progress` may be NULL. After an error there is
+/// no new store. Free the result with `simkeep_repaired_free`. Any thread. Costs reading all files
+/// twice, and writing a store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_repair(
     path: *const c_char,
@@ -172,12 +175,12 @@ pub extern "C" fn simkeep_repaired_loss(
 getters! {
     repaired: Repaired;
 
-    /// Returns why forgotten pages may have been restored: the lost operations that may have
-    /// forgotten them, only with `keep_forgotten`. Valid as long as `repaired`; NULL for NULL. Any
-    /// thread; costs nothing.
+    /// Returns the reasons why forgotten pages may have been restored: the lost operations that may
+    /// have forgotten pages. Only repairs with `keep_forgotten` have reasons. Valid as long as
+    /// `repaired`; NULL for NULL. Any thread; costs nothing.
     fn simkeep_repaired_ambiguities -> *const Texts = repaired.ambiguities.view();
-    /// Returns epochs with unreadable names, by their new names. Valid as long as `repaired`; NULL
-    /// for NULL. Any thread; costs nothing.
+    /// Returns the new names of epochs whose names are unreadable. Valid as long as `repaired`;
+    /// NULL for NULL. Any thread; costs nothing.
     fn simkeep_repaired_unnamed_epochs -> *const Texts = repaired.unnamed.view();
 }
 

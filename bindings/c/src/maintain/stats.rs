@@ -14,7 +14,7 @@ structure! {
         pages: u64,
         visits: u64,
         unsealed_visits: u64,
-        /// Live segments.
+        /// The number of live segments.
         segments: u64 = of.segments.len() as u64,
         segment_bytes: u64,
         catalog_bytes: u64,
@@ -26,7 +26,7 @@ structure! {
 }
 
 /// Copies the sizes of a store to where `stats` points. `size` is `sizeof(simkeep_stats)`. Any
-/// thread. Reads memory only, and no table.
+/// thread. Reads only memory, and no fingerprint tables.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_stats(
     store: *const StoreHandle,
@@ -53,9 +53,9 @@ pub extern "C" fn simkeep_reader_stats(
     })
 }
 
-/// Checks that the last background merge succeeded. `SIMKEEP_NONE` if it did; otherwise
-/// `SIMKEEP_OTHER` and an error with the reason, such as a full disk. The store retries by itself.
-/// Any thread. Costs as much as `simkeep_store_stats`.
+/// Checks that the last background merge succeeded. `SIMKEEP_NONE` if the merge succeeded;
+/// otherwise `SIMKEEP_OTHER` and an error with the reason, for example a full disk. The store
+/// retries the merge by itself. Any thread. Costs as much as `simkeep_store_stats`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_merge_error(
     store: *const StoreHandle,

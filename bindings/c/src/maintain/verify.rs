@@ -19,9 +19,10 @@ structure! {
         bytes: u64,
         pages: u64,
         visits: u64,
-        /// The number of flaws, including those that are not listed. 0 means a sound store.
+        /// The number of flaws, including flaws that are not listed. 0 means a sound store.
         flaws: u64 = of.flaw_count(),
-        /// Whether the catalog was read, 1 or 0: not if another process has it open for writing.
+        /// Whether the catalog was read, 1 or 0. The catalog is not read if another process has the
+        /// store open for writing.
         catalog: u64 = u64::from(of.catalog),
     }
 }
@@ -30,20 +31,20 @@ structure! {
     /// A flaw of a store.
     pub struct Flaw, up to offset, from of: &Corruption {
         offset: u64,
-        /// The file, by its path within the store's directory, not NUL-terminated. Valid as long as
-        /// its source.
+        /// The path of the file, relative to the store's directory, not NUL-terminated. Valid as
+        /// long as its source.
         file: *const c_char = of.file.as_ptr().cast(),
-        /// Its length in bytes.
+        /// The length of `file` in bytes.
         file_len: usize = of.file.len(),
         /// The problem, with expected and found values, not NUL-terminated. Valid as long as its
         /// source.
         what: *const c_char = of.what.as_ptr().cast(),
-        /// Its length in bytes.
+        /// The length of `what` in bytes.
         what_len: usize = of.what.len(),
     }
 }
 
-/// The result of a check. Immutable: any thread may read it.
+/// The result of a check. Immutable, so any thread may read it.
 #[derive(Debug)]
 pub struct Verified {
     numbers: VerifiedNumbers,
@@ -64,9 +65,9 @@ fn options(rate: u64, progress: *const ProgressHandle) -> Result<VerifyOptions> 
     Ok(options.rate(Some(rate).filter(|rate| *rate > 0)))
 }
 
-/// Checks a store while it is in use: reads all of it, and reports every flaw. `rate` is the
-/// maximum number of bytes to read per second, 0 for no limit. `progress` may be NULL. Damage is
-/// not an error: `simkeep_verified_get` returns the number of flaws. Free the result with
+/// Checks a store, which may be in use: reads the whole store, and reports every flaw. `rate` is
+/// the maximum number of bytes to read per second, 0 for no limit. `progress` may be NULL. Damage
+/// is not an error: `simkeep_verified_get` returns the number of flaws. Free the result with
 /// `simkeep_verified_free`. Any thread. Costs reading all files.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verify(
@@ -80,8 +81,8 @@ pub extern "C" fn simkeep_verify(
     })
 }
 
-/// Checks the store in a directory, as `simkeep_verify` does for an open one. The store may fail to
-/// open, or another process may have it open for writing.
+/// Checks the store in a directory, like `simkeep_verify` for an open store. The check also works
+/// if the store cannot be opened, or if another process has it open for writing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verify_path(
     path: *const c_char,
@@ -110,7 +111,7 @@ pub extern "C" fn simkeep_verified_get(
     })
 }
 
-/// Copies flaw `nth`, from 0, to where `flaw` points; at most 1000 are listed. `size` is
+/// Copies flaw `nth`, from 0, to where `flaw` points. At most 1000 flaws are listed. `size` is
 /// `sizeof(simkeep_flaw)`. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_verified_flaw(

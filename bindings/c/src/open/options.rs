@@ -11,83 +11,87 @@ use crate::argument::{bands, distance, flag, ranking, to_usize};
 use crate::call::done;
 use crate::failure::{Failure, Result};
 
-/// When an observation is durable.
+/// The time when an observation becomes durable.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum DurabilityCode {
     /// When the call returns; concurrent calls share a commit.
     Each = 0,
-    /// When the call returns; a commit waits up to `group_ms` for others to join it.
+    /// When the call returns; a commit waits up to `group_ms` for concurrent calls to join it.
     Grouped = 1,
     /// After the next `simkeep_flush`, or when the memtable is sealed.
     OnFlush = 2,
 }
 
-/// Options of a store. Fill it in with `simkeep_options_init`, and then change fields.
+/// Options of a store. Fill in the structure with `simkeep_options_init`, and then change fields.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Options {
     /// `sizeof` of this structure.
     pub size: usize,
-    /// When an observation is durable, a `simkeep_durability`. Default: each, when the call
-    /// returns.
+    /// The time when an observation becomes durable, a `simkeep_durability`. Default:
+    /// `SIMKEEP_DURABILITY_EACH`.
     pub durability: i32,
     /// The distance of near-duplicates in the outcome of an observation, from 0 to 64; -1 for the
     /// recommendation of each epoch's recipe. Default: -1.
     pub near_distance: i32,
-    /// How long a grouped commit waits, in milliseconds. Default: 5.
+    /// The time that a grouped commit waits, in milliseconds. Default: 5.
     pub group_ms: u64,
     /// The number of observations kept in memory before they are sealed. Default: 262144.
     pub memtable_observations: u64,
-    /// The most bytes that these may take. Default: 80 MiB.
+    /// The maximum number of bytes of the observations in memory. Default: 80 MiB.
     pub memtable_bytes: u64,
-    /// The longest time before they are sealed, in milliseconds. Default: 5 minutes.
+    /// The maximum time before the observations in memory are sealed, in milliseconds. Default: 5
+    /// minutes.
     pub seal_after_ms: u64,
-    /// The number of adjacent segments of similar size that are merged into one. Default: 8.
+    /// The number of adjacent segments of similar size that are merged into one segment.
+    /// Default: 8.
     pub merge_fanout: u64,
-    /// The most near-duplicates, and the most copies, that an outcome lists. Default: 16.
+    /// The maximum number of near-duplicates, and of copies, in an outcome. Default: 16.
     pub near_limit: u64,
-    /// The number of visits in an epoch after which a new one is recommended. Default: 1000000.
+    /// The number of visits in an epoch after which a new epoch is recommended. Default: 1000000.
     pub epoch_visits: u64,
-    /// The most pages that may be leased at a time. Default: 1000000.
+    /// The maximum number of pages that may be leased at a time. Default: 1000000.
     pub leases_max: u64,
-    /// The memory for sealing and merging. Default: 256 MiB.
+    /// The memory for sealing and merging, in bytes. Default: 256 MiB.
     pub background_memory_bytes: u64,
-    /// How long replaced files are kept for readers in other processes, in milliseconds. Default:
-    /// 10 s.
+    /// The time for which replaced files are kept for readers in other processes, in milliseconds.
+    /// Default: 10 s.
     pub reader_grace_ms: u64,
     /// Whether to seal and merge in the background, 1 or 0. Default: 1.
     pub background: u32,
     /// Permissions of the files of a new store, as for chmod(1). Default: 0600.
     pub file_mode: u32,
-    /// The most bytes of the tables for each fingerprint. Default: 48.
+    /// The maximum number of bytes of the tables for each fingerprint. Default: 48.
     pub fingerprint_bytes: u32,
-    /// The most fingerprints that are compared in a dense region. Default: 4096.
+    /// The maximum number of fingerprints that are compared in a dense region. Default: 4096.
     pub near_fingerprints: u32,
-    /// Whether segments are read whole into memory instead of being mapped, 1 or 0. Then no
-    /// truncated file and no failing medium can end the process by a signal. Default: 0.
+    /// Whether segments are read whole into memory instead of being mapped, 1 or 0. With 1, a
+    /// truncated file or a failing medium cannot end the process by a signal. Default: 0.
     pub plain_reads: u32,
     /// The largest distance of a minor change in the first epoch of a new store; -1 for the
     /// calibration of its recipe. Default: -1.
     pub epoch_minor: i32,
-    /// The largest distance of a moderate change; -1 if `epoch_minor` is -1. Default: -1.
+    /// The largest distance of a moderate change in the first epoch of a new store; -1 if
+    /// `epoch_minor` is -1. Default: -1.
     pub epoch_moderate: i32,
     /// Must be 0.
     pub reserved: u32,
-    /// The name of the first epoch of a new store; NULL for this version's own recipe. Default:
-    /// NULL. Read only during a call.
+    /// The name of the first epoch of a new store; NULL for the default recipe of this version.
+    /// Default: NULL. Read only during a call.
     pub epoch: *const c_char,
-    /// Its length in bytes.
+    /// The length of `epoch` in bytes.
     pub epoch_len: usize,
-    /// Which of several pages with nearly the same content is the original: a comma-separated list
-    /// of `first-seen`, `newest`, `shortest-url`, `https` and `weight`; each rule resolves the ties
-    /// of those before it. NULL for `first-seen`. Default: NULL. Read only during a call.
+    /// The rule that selects the original among several pages with nearly the same content: a
+    /// comma-separated list of `first-seen`, `newest`, `shortest-url`, `https` and `weight`. Each
+    /// rule in the list resolves the ties of the rules before it. NULL for `first-seen`. Default:
+    /// NULL. Read only during a call.
     pub rule: *const c_char,
-    /// Its length in bytes.
+    /// The length of `rule` in bytes.
     pub rule_len: usize,
-    /// How far a visit may be ahead of this machine's clock, in milliseconds. A later one is
-    /// rejected with `SIMKEEP_TIME`, unless the store has such a visit already. -1 for visits at
-    /// any time. Default: -1.
+    /// The maximum time by which a visit may be ahead of this machine's clock, in milliseconds. A
+    /// later visit is rejected with `SIMKEEP_TIME`, unless the store already has a visit that is so
+    /// late. -1 for visits at any time. Default: -1.
     pub clock_tolerance_ms: i64,
 }
 

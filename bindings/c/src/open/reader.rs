@@ -11,10 +11,11 @@ use crate::failure::{Failure, Result};
 use crate::fork::Guarded;
 use crate::open::snapshot::SnapshotHandle;
 
-/// A read-only view of a store, which another process may have open for writing. Threads may use it
-/// concurrently; they wait for one another, but not for objects made from it. It works in a forked
-/// child, too, unless another thread was using it at the fork: then calls in the child return
-/// `SIMKEEP_FORKED`, and it must open another reader.
+/// A read-only view of a store, which another process may have open for writing. Threads may use
+/// the reader concurrently; calls on a reader wait for one another, but not for calls on objects
+/// made from the reader. A reader also works in a forked child, unless another thread was using it
+/// at the fork. After such a fork, calls in the child return `SIMKEEP_FORKED`, and the child must
+/// open another reader.
 #[derive(Debug)]
 pub struct ReaderHandle {
     reader: Guarded<Reader>,
@@ -22,8 +23,8 @@ pub struct ReaderHandle {
 
 const _: () = any_thread::<ReaderHandle>();
 
-/// Opens a store for reading; or the newest complete generation of a published store. `plain_reads`
-/// is 0, or 1 to read segments whole into memory instead of mapping them. Free the result with
+/// Opens a store for reading, or the newest complete generation of a published store. `plain_reads`
+/// is 1 to read segments whole into memory, or 0 to map them. Free the result with
 /// `simkeep_reader_free`. Any thread. Costs mapping the segments, and reading the journal: less
 /// than a second.
 #[unsafe(no_mangle)]
@@ -48,7 +49,7 @@ fn with<T>(
     Ok(body(&mut reader)?)
 }
 
-/// Advances to the newest state. `changed` becomes 1 if anything changed, otherwise 0; it may be
+/// Advances to the newest state. `changed` becomes 1 if the state changed, otherwise 0, and may be
 /// NULL. After an error the reader keeps its state. Existing snapshots do not change. Any thread.
 /// Costs reading the new part of the journal, and mapping new segments.
 #[unsafe(no_mangle)]
@@ -76,10 +77,11 @@ pub extern "C" fn simkeep_reader_behind(
     })
 }
 
-/// Returns the generation of a published store that the reader has: `generation` becomes its
-/// number, or 0 if the reader has a store. `incomplete` becomes the number of the newest generation
-/// if that is incomplete and was skipped, or 0. Both are as of the last open or refresh. Any
-/// thread. Costs nothing, unless another thread refreshes.
+/// Returns the generation of a published store that the reader has open: `generation` becomes its
+/// number, or 0 if the reader has a store that is not published. `incomplete` becomes the number of
+/// the newest generation if this generation is incomplete and was skipped, or 0. The numbers
+/// `generation` and `incomplete` are as of the last open or refresh. Any thread. Costs nothing,
+/// unless another thread refreshes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_generation(
     reader: *const ReaderHandle,
@@ -97,9 +99,9 @@ pub extern "C" fn simkeep_reader_generation(
     })
 }
 
-/// Takes a snapshot of the reader's current view. It does not change when the reader is refreshed.
-/// Free it with `simkeep_snapshot_free`. Any thread; costs nothing, unless another thread
-/// refreshes.
+/// Takes a snapshot of the reader's current view. The snapshot does not change when the reader is
+/// refreshed. Free the snapshot with `simkeep_snapshot_free`. Any thread; costs nothing, unless
+/// another thread refreshes.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_snapshot(
     reader: *const ReaderHandle,
@@ -115,7 +117,8 @@ pub(crate) fn stats(reader: *const ReaderHandle) -> Result<simkeep::Stats> {
     with(reader, |reader| reader.stats())
 }
 
-/// Frees a reader, after all other calls on it have returned. Its snapshots stay. Does nothing for NULL.
+/// Frees a reader, after all other calls on it have returned. The snapshots of the reader stay
+/// valid. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_reader_free(reader: Option<Box<ReaderHandle>>) {
     free("simkeep_reader_free", reader);

@@ -8,10 +8,11 @@ use crate::failure::{Failure, Result};
 use crate::fork::Process;
 use crate::open::store::{self, StoreHandle};
 
-/// A consistent view of a store: everything that was acknowledged before it was taken, and nothing
-/// after it. Threads may use it concurrently. It stays valid when its store is closed or its reader
-/// refreshed, and keeps its files until it is freed. In a forked child, a snapshot of a store
-/// returns `SIMKEEP_FORKED`, and one of a reader works.
+/// A consistent view of a store: all operations that were acknowledged before the snapshot was
+/// taken, and no later operations. Threads may use a snapshot concurrently. A snapshot stays valid
+/// when its store is closed or its reader is refreshed, and keeps its files until it is freed. In a
+/// forked child, calls on a snapshot of a store return `SIMKEEP_FORKED`, and a snapshot of a reader
+/// works.
 #[derive(Debug)]
 pub struct SnapshotHandle {
     snapshot: Snapshot,
@@ -28,15 +29,15 @@ impl SnapshotHandle {
     }
 }
 
-/// Returns the snapshot of a handle, if it may be used, and the process of its store.
+/// Returns the snapshot of a handle, if the handle may be used, and the process of its store.
 pub(crate) fn open<'a>(snapshot: *const SnapshotHandle) -> Result<(&'a Snapshot, Option<Process>)> {
     let handle = abi::handle(snapshot, "snapshot")?;
     handle.process.map_or(Ok(()), Process::check)?;
     Ok((&handle.snapshot, handle.process))
 }
 
-/// Takes a snapshot of a store. Free it with `simkeep_snapshot_free`. Any thread. Costs two short
-/// locks, which are never held during file access.
+/// Takes a snapshot of a store. Free the snapshot with `simkeep_snapshot_free`. Any thread. Costs
+/// two short locks, which no thread holds during file access.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_snapshot(
     store: *mut StoreHandle,
@@ -48,8 +49,8 @@ pub extern "C" fn simkeep_store_snapshot(
     })
 }
 
-/// Frees a snapshot, after all other calls on it have returned. Objects made from it stay valid.
-/// Does nothing for NULL.
+/// Frees a snapshot, after all other calls on it have returned. Objects made from the snapshot stay
+/// valid. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_free(snapshot: Option<Box<SnapshotHandle>>) {
     free("simkeep_snapshot_free", snapshot);

@@ -14,9 +14,9 @@ use crate::open::options::{self, Options};
 use crate::open::turns::Turns;
 use crate::progress::{self, ProgressHandle};
 
-/// A store that is open for writing. Threads may use it concurrently; only `simkeep_store_free`
-/// must be the last call on it. It belongs to the process that opened it: in a forked child every
-/// call on it returns `SIMKEEP_FORKED`, except that it can be freed.
+/// A store that is open for writing. Threads may use the store concurrently, but
+/// `simkeep_store_free` must be the last call on it. A store belongs to the process that opened it:
+/// in a forked child every call on the store returns `SIMKEEP_FORKED`, except that it can be freed.
 #[derive(Debug)]
 pub struct StoreHandle {
     store: Store,
@@ -40,7 +40,7 @@ impl StoreHandle {
     }
 }
 
-/// Returns the store of a handle, if it may be used.
+/// Returns the store of a handle, if the handle may be used.
 pub(crate) fn open<'a>(store: *const StoreHandle) -> Result<&'a Store> {
     Ok(&usable(store)?.store)
 }
@@ -82,9 +82,9 @@ fn opened(
 }
 
 /// Opens the store in a directory for writing. `options` may be NULL, for the defaults. Returns
-/// NULL and an error if that fails: `SIMKEEP_LOCKED` if another process still has it open after 5
-/// seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
-/// journal, at most a second, whatever the size of the store.
+/// NULL and an error on failure: `SIMKEEP_LOCKED` if another process still has the store open after
+/// 5 seconds. Free the result with `simkeep_store_free`. Any thread. Costs the time to read the
+/// journal, at most a second, for any size of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_open(
     path: *const c_char,
@@ -95,7 +95,7 @@ pub extern "C" fn simkeep_store_open(
 }
 
 /// Creates a store in a new or empty directory, completely or not at all, and opens it. `options`
-/// may be NULL. `SIMKEEP_STORE_EXISTS` if there is a store already. Free the result with
+/// may be NULL. `SIMKEEP_STORE_EXISTS` if there is already a store. Free the result with
 /// `simkeep_store_free`. Any thread. Costs a few syncs.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_create(
@@ -106,8 +106,9 @@ pub extern "C" fn simkeep_store_create(
     opened("simkeep_store_create", path, options, error, Store::create)
 }
 
-/// Opens the store in a directory, or creates it if there is none. `options` may be NULL. Free the
-/// result with `simkeep_store_free`. Any thread. Costs as much as opening or creating.
+/// Opens the store in a directory, or creates a store if the directory has none. `options` may be
+/// NULL. Free the result with `simkeep_store_free`. Any thread. Costs as much as opening or
+/// creating.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_open_or_create(
     path: *const c_char,
@@ -117,10 +118,10 @@ pub extern "C" fn simkeep_store_open_or_create(
     opened("simkeep_store_open_or_create", path, options, error, Store::open_or_create)
 }
 
-/// Makes everything durable, stops the background work and unlocks the store for other writers.
-/// Later calls on the store return `SIMKEEP_CLOSED`; closing it again does nothing. Objects made
-/// from the store stay valid, and are freed separately; so is the store. Any thread. Costs a
-/// commit, and waits for background work to stop.
+/// Makes all acknowledged operations durable, stops the background work and unlocks the store for
+/// other writers. Later calls on the store return `SIMKEEP_CLOSED`; closing it again does nothing.
+/// Objects made from the store stay valid. The store and objects made from the store must be freed
+/// separately. Any thread. Costs a commit, and waits for background work to stop.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     done("simkeep_store_close", error, || {
@@ -134,8 +135,8 @@ pub extern "C" fn simkeep_store_close(store: *mut StoreHandle, error: *mut *mut 
 }
 
 /// Frees a store, after all other calls on it have returned. An open store is closed, but errors
-/// are lost: close it before. Does nothing for NULL. In a forked child it frees only memory, and
-/// leaves the store to its process.
+/// are lost, so close the store first. Does nothing for NULL. In a forked child the call frees only
+/// memory, and does not close the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_store_free(store: Option<Box<StoreHandle>>) {
     free("simkeep_store_free", store);
@@ -151,28 +152,29 @@ fn on_store(
     done(function, error, || Ok(body(open(store)?)?))
 }
 
-/// Makes everything observed so far durable. Any thread. Costs at most one commit.
+/// Makes all observations so far durable. Any thread. Costs at most one commit.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_flush(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     on_store("simkeep_flush", store, error, Store::flush)
 }
 
-/// Seals everything in memory into segments, however little. Any thread. Costs writing them.
+/// Seals all observations in memory into segments, even if there are few. Any thread. Costs writing
+/// the segments.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_seal(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     on_store("simkeep_seal", store, error, Store::seal)
 }
 
-/// Waits until no seal and no merge is due. Without background work, it runs them itself. Any
-/// thread.
+/// Waits until no seal and no merge is due. Without background work, the call itself runs seals and
+/// merges. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_wait_idle(store: *mut StoreHandle, error: *mut *mut Failure) -> i32 {
     on_store("simkeep_wait_idle", store, error, Store::wait_idle)
 }
 
-/// Merges all segments into one. `progress` may be NULL. After `SIMKEEP_CANCELLED` completed merges
-/// are kept, which changes no result. Any thread. Costs reading and writing all segments once, or
-/// twice if there are more than 128.
+/// Merges all segments into a single segment. `progress` may be NULL. After `SIMKEEP_CANCELLED`,
+/// completed merges are kept, which does not change any result. Any thread. Costs reading and
+/// writing all segments once, or twice if there are more than 128.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_merge(
     store: *mut StoreHandle,

@@ -1,4 +1,4 @@
-//! The turns of loads that wait for their callers; a store has one at a time.
+//! The turns of loads that wait for their callers. A store has one such load at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,11 +7,11 @@ use crate::code::SIMKEEP_INVALID_ARGUMENT;
 use crate::failure::{Failure, Result};
 
 /// Whether a load of a store waits for its caller. A second load would wait for the first. So a
-/// thread that feeds the first and begins the second would deadlock.
+/// thread that feeds the first load and begins the second would deadlock.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Turns(Arc<AtomicBool>);
 
-/// One turn, until it is dropped.
+/// The turn of a load, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn(Turns);
 

@@ -51,7 +51,7 @@ fn texts(name: &'static str, texts: &TextColumn) -> Column {
     Column { len: offsets.len() - 1, buffers, ..numbers(name, "U", offsets) }
 }
 
-/// Creates a column of codes, as a dictionary of their names. The first name is that of null.
+/// Creates a column of codes, as a dictionary of their names. The first code means null.
 fn names(name: &'static str, codes: impl Iterator<Item = i32>, of: &[&str]) -> Column {
     let codes: Vec<i32> = codes.collect();
     let dictionary = texts("", &of.iter().collect());
@@ -89,8 +89,8 @@ const SAME_BY: &[&str] = &["", "digest", "fingerprint", "not-modified", "other"]
 const BANDS: &[&str] = &["", "none", "minor", "moderate", "major"];
 const ORIGINAL_BY: &[&str] = &["", "digest", "fingerprint", "near", "other"];
 
-/// Exports outcomes as an Arrow table, a row for each observation in order: `verdict`, `same_by`,
-/// `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
+/// Exports outcomes as an Arrow table with a row for each observation, in order: `verdict`,
+/// `same_by`, `distance`, `band`, `to`, `novel`, `priority`, `also`, `complete`, `original`,
 /// `original_distance`, `original_by`. Codes are dictionaries of their names. The structures may be
 /// uninitialised; the caller releases them, as the interface specifies. The table is independent of
 /// the outcomes. Any thread. Costs a copy.
@@ -130,7 +130,7 @@ pub extern "C" fn simkeep_outcomes_arrow(
 }
 
 /// Exports the copies of outcomes as an Arrow table: `observation`, from 0, `url`, `first`.
-/// Otherwise as `simkeep_outcomes_arrow`.
+/// `simkeep_outcomes_arrow` explains the arguments.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_copies_arrow(
     outcomes: *const Outcomes,
@@ -150,7 +150,7 @@ pub extern "C" fn simkeep_outcomes_copies_arrow(
 }
 
 /// Exports the near pages of outcomes as an Arrow table: `observation`, from 0, `url`, `distance`,
-/// `fingerprint`, `first`. Otherwise as `simkeep_outcomes_arrow`.
+/// `fingerprint`, `first`. `simkeep_outcomes_arrow` explains the arguments.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_outcomes_near_arrow(
     outcomes: *const Outcomes,

@@ -1,4 +1,4 @@
-//! One entry of a page's history.
+//! An entry of a page's history.
 
 use simkeep::{Digest, HistoryEntry, Property, Seen, Visit};
 
@@ -16,14 +16,14 @@ use crate::write::visit::{
 pub enum EntryKind {
     /// A visit.
     Visit = 1,
-    /// A fingerprint in another epoch for the content of the visit before it.
+    /// A fingerprint in another epoch for the content of the previous visit.
     Restated = 2,
     /// A weight or a class that was set.
     Property = 3,
 }
 
 /// An entry of a page's history. `has` consists of `SIMKEEP_HAS_...` for the optional fields that
-/// are set; the others are 0.
+/// are set; the other optional fields are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Entry {
@@ -33,19 +33,20 @@ pub struct Entry {
     pub kind: i32,
     /// The result of a visit, a `simkeep_seen`.
     pub seen: i32,
-    /// The verdict after all earlier visits, a `simkeep_verdict`.
+    /// The verdict, which takes all earlier visits into account, a `simkeep_verdict`.
     pub verdict: i32,
     /// The optional fields that are set.
     pub has: u32,
-    /// How the page is known to be the same, a `simkeep_same`.
+    /// The reason why the page is known to be the same, a `simkeep_same`.
     pub same_by: i32,
-    /// The distance of the content from the version before, in bits.
+    /// The distance of the content from the previous version, in bits.
     pub distance: u32,
-    /// The epoch of that distance.
+    /// The epoch of `distance`.
     pub distance_epoch: u32,
-    /// The meaning of that distance, a `simkeep_band`.
+    /// The meaning of `distance`, a `simkeep_band`.
     pub band: i32,
-    /// When the version that the page reverted to was last seen; 0 if it did not revert.
+    /// The time when the version that the page reverted to was last seen; 0 if the page did not
+    /// revert.
     pub to_ms: i64,
     /// The fingerprint of the content.
     pub fingerprint: u64,

@@ -16,9 +16,9 @@ use crate::structure::{bits, code, structure};
 code! {
     /// The index of a segment.
     pub enum ShapeCode from Option<Shape> {
-        /// Not a segment: a memtable.
+        /// No index, for a memtable.
         Nothing = 0 of None,
-        /// No tables: the shards of its column are scanned.
+        /// No tables: searches scan the shards of the column.
         Column = 1 of Some(Shape::Column),
         /// Four rotations.
         Rotations = 2 of Some(Shape::Rotations(_)),
@@ -30,20 +30,20 @@ code! {
 }
 
 code! {
-    /// The way of a search in a segment or a memtable.
+    /// The method of a search in a segment or a memtable.
     pub enum WayCode from SearchMethod {
-        /// It probes buckets of the rotations.
+        /// The search probes buckets of the rotations.
         Rotations = 1 of SearchMethod::Rotations,
-        /// It probes cells.
+        /// The search probes cells.
         Cells = 2 of SearchMethod::Cells,
-        /// It scans.
+        /// The search scans.
         Scan = 3 of SearchMethod::Scan,
         /// A value that this version of the header does not name.
         Other = 4 of _,
     }
 }
 
-/// `has`: it is a segment with a number.
+/// `has`: the component is a segment, with a number.
 pub const SIMKEEP_COMPONENT_HAS_SEGMENT: u32 = 1;
 /// `has`: a dense region was not fully compared.
 pub const SIMKEEP_COMPONENT_HAS_CROWDED: u32 = 2;
@@ -51,14 +51,14 @@ pub const SIMKEEP_COMPONENT_HAS_CROWDED: u32 = 2;
 pub const SIMKEEP_COMPONENT_HAS_FAULTS: u32 = 4;
 
 structure! {
-    /// The search in one segment or memtable.
+    /// The search in a single segment or memtable.
     pub struct Component, up to major_faults, from of: &ComponentSearch {
         /// The number of the segment.
         segment: u64 = of.segment.unwrap_or(0),
         fingerprints: u32,
         /// The index, a `simkeep_shape`.
         shape: i32 = ShapeCode::of(of.shape) as i32,
-        /// The way of the search, a `simkeep_way`.
+        /// The method of the search, a `simkeep_way`.
         way: i32 = WayCode::of(of.plan.method) as i32,
         /// The optional fields that are set: `SIMKEEP_COMPONENT_HAS_...`.
         has: u32 = bits(&[
@@ -93,7 +93,7 @@ structure! {
     }
 }
 
-/// The plan of a search, its cost and its result. Immutable: any thread may read it.
+/// The plan of a search, its cost and its result. Immutable, so any thread may read it.
 #[derive(Debug)]
 pub struct Explanation {
     instruction_set: CString,
@@ -102,8 +102,8 @@ pub struct Explanation {
     took_ns: u64,
 }
 
-/// Searches as `simkeep_snapshot_search` does, and reports the plan and the cost. Free the result
-/// with `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
+/// Searches like `simkeep_snapshot_search`, and reports the plan and the cost. Free the result with
+/// `simkeep_explanation_free`. Any thread. Costs a search, in one segment after another.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_explain(
     snapshot: *const SnapshotHandle,
@@ -152,8 +152,8 @@ pub extern "C" fn simkeep_explanation_get(
 getters! {
     explanation: Explanation;
 
-    /// Returns the result of the search. It belongs to the explanation, and is valid as long; NULL
-    /// for NULL. Any thread; costs nothing.
+    /// Returns the result of the search. The result belongs to the explanation, and is valid as
+    /// long as the explanation; NULL for NULL. Any thread; costs nothing.
     fn simkeep_explanation_matches -> *const MatchColumns = ptr::from_ref(&explanation.matches);
     /// Returns the nanoseconds of the whole search, including the lookup of pages; 0 for NULL. Any
     /// thread; costs nothing.

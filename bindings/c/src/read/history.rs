@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::entry::Entry;
 
-/// The entries of a page's history, in order of time. Immutable: any thread may read it.
+/// The entries of a page's history, in order of time. Immutable, so any thread may read them.
 #[derive(Debug)]
 pub struct Entries {
     entries: Vec<Entry>,
@@ -22,9 +22,10 @@ impl Entries {
     }
 }
 
-/// Reads all visits of a page in order, each with its verdict after those before it. It has no
-/// entries for an unknown page. Free the result with `simkeep_entries_free`. Any thread. Costs
-/// reading the page's record in each segment that has it.
+/// Reads all visits of a page in order, each with its verdict, which takes the earlier visits into
+/// account. The result has no entries for an unknown page. Free the result with
+/// `simkeep_entries_free`. Any thread. Costs reading the page's record in each segment that has
+/// one.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_history(
     snapshot: *const SnapshotHandle,
@@ -38,9 +39,9 @@ pub extern "C" fn simkeep_snapshot_history(
 }
 
 /// Copies the visit whose content was current at a time, in milliseconds since 1970, to where
-/// `entry` points; it has no verdict. `SIMKEEP_NONE` if the page was unknown then, or gone. `size`
-/// is `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each segment that has
-/// it.
+/// `entry` points. The visit has no verdict. `SIMKEEP_NONE` if the page was unknown or gone at that
+/// time. `size` is `sizeof(simkeep_entry)`. Any thread. Costs reading the page's record in each
+/// segment that has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_as_of(
     snapshot: *const SnapshotHandle,

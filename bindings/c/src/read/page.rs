@@ -12,22 +12,23 @@ use crate::write::visit::{
 
 structure! {
     /// The current state of a page. `has` consists of `SIMKEEP_HAS_...` for the optional fields
-    /// that are set; the others are 0.
+    /// that are set; the other optional fields are 0.
     pub struct Page, up to visits, from of: &simkeep::Page, url: (*const c_char, usize) {
-        /// The URL, not NUL-terminated. The call that returned this defines how long it is valid.
+        /// The URL, not NUL-terminated. The documentation of each call that returns a page states
+        /// how long the URL is valid.
         url: *const c_char = url.0,
-        /// Its length in bytes.
+        /// The length of `url` in bytes.
         url_len: usize = url.1,
         /// The number of known visits.
         visits: u64,
         /// The time of the earliest visit, in milliseconds since 1970.
         first_ms: i64 = of.first.as_ms(),
-        /// The time of the latest visit.
+        /// The time of the latest visit, in milliseconds since 1970.
         last_ms: i64 = of.last.time.as_ms(),
         /// The result of the latest visit, a `simkeep_seen`.
         last_seen: i32 = seen_code(&of.last.seen) as i32,
-        /// The optional fields that are set. Without `SIMKEEP_HAS_CONTENT` the page is gone, or
-        /// content was never seen.
+        /// The optional fields that are set. Without `SIMKEEP_HAS_CONTENT` the page is gone, or no
+        /// visit has seen content.
         has: u32 = bits(&[
             (of.content.is_some(), SIMKEEP_HAS_CONTENT),
             (fingerprint(of).is_some(), SIMKEEP_HAS_FINGERPRINT),
@@ -36,20 +37,21 @@ structure! {
             (of.modified.is_some(), SIMKEEP_HAS_MODIFIED),
             (of.class.is_some(), SIMKEEP_HAS_CLASS),
         ]),
-        /// The fingerprint of the current content, in the newest epoch of verdicts that has one.
+        /// The fingerprint of the current content, in the newest epoch of verdicts in which the
+        /// content has a fingerprint.
         fingerprint: u64 = fingerprint(of).unwrap_or(0),
-        /// Its epoch.
+        /// The epoch of `fingerprint`.
         epoch: u32 = of.content.map_or(0, |content| content.epoch.number()),
         /// The HTTP status of the latest visit.
         status: u32 = of.last.status.unwrap_or(0).into(),
         /// The digest of the content in force.
         digest: [u8; 16] = digest(of).map_or([0; 16], |digest| digest.0),
-        /// When the current content was last seen.
+        /// The time when the current content was last seen.
         content_seen_ms: i64 = of.content_seen.map_or(0, Time::as_ms),
-        /// When the content last seen was last modified, by the server's report: the value for
-        /// `If-Modified-Since`.
+        /// The time when the last seen content was last modified, by the server's report. Use this
+        /// time for `If-Modified-Since`.
         modified_ms: i64 = of.modified.map_or(0, Time::as_ms),
-        /// The current weight, 1 if none was set.
+        /// The current weight; 1 if no weight was set.
         weight: f64 = of.weight.to_f64(),
         /// The current class.
         page_class: u32 = of.class.unwrap_or(0),
@@ -57,7 +59,7 @@ structure! {
         gone: u32 = u32::from(of.gone),
         /// The number of pairs of consecutive visits that determine whether the page changed.
         comparisons: u32 = of.changes.comparisons(),
-        /// How many of these found a change.
+        /// The number of `comparisons` that found a change.
         changes: u32 = of.changes.changes(),
     }
 }

@@ -16,8 +16,8 @@ use crate::open::snapshot::{self, SnapshotHandle};
 use crate::progress::{self, ProgressHandle};
 use crate::texts::Texts;
 
-/// Which pairs of pages to find. Fill it in with `simkeep_page_pair_query_init`, and then change
-/// fields. Its pointers are read only during a call.
+/// The query for pairs of pages. Fill in the structure with `simkeep_page_pair_query_init`, and
+/// then change fields. The pointers are read only during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PagePairQuery {
@@ -25,21 +25,22 @@ pub struct PagePairQuery {
     pub size: usize,
     /// Largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// Whether pages with equal fingerprints are paired, too, 1 or 0. Default: 0.
+    /// Whether pages with equal fingerprints are also paired, 1 or 0. Default: 0.
     pub equal: u32,
-    /// The most pages of each fingerprint to pair, the first in SURT order; `UINT64_MAX` for all,
-    /// which makes quadratically many pairs. Default: 1.
+    /// The maximum number of pages of each fingerprint to pair, the first in SURT order;
+    /// `UINT64_MAX` for all pages, which makes quadratically many pairs. Default: 1.
     pub pages_per_fingerprint: u64,
     /// Only pages under this prefix; NULL for all. Default: NULL.
     pub under: *const c_char,
-    /// Its length in bytes.
+    /// The length of `under` in bytes.
     pub under_len: usize,
-    /// Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
+    /// Only pages of these classes; NULL for pages of any class and pages without a class. Default:
+    /// NULL.
     pub classes: *const u32,
     /// The number of classes.
     pub classes_len: usize,
     /// Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
-    /// NULL and this is 1, only pages without a class. Default: 0.
+    /// NULL and `unclassed` is 1, only pages without a class. Default: 0.
     pub unclassed: u32,
     /// Whether `epoch` sets the epoch of the fingerprints, 1 or 0. Default: 0, the epoch of
     /// near-duplicates.
@@ -93,8 +94,9 @@ fn read(query: *const PagePairQuery) -> Result<PairQuery> {
     Ok(if has_epoch { query.epoch(Epoch::from_number(of.epoch)) } else { query })
 }
 
-/// A running join that returns pairs of pages in chunks. Use it from one thread at a time, in the
-/// process that began it. It keeps its snapshot; free it separately.
+/// A running join that returns pairs of pages in chunks. Use the join from one thread at a time, in
+/// the process that began it. The join keeps its snapshot. Free the join and the snapshot
+/// separately.
 #[derive(Debug)]
 pub struct PagePairs {
     joining: Guarded<Joining>,
@@ -110,26 +112,26 @@ struct Joining {
 chunk! {
     /// A chunk of pairs of pages, column by column. Valid until the next call on its source.
     pub struct PagePairChunk, up to distances, of pair: PagePair {
-        /// The page with the smaller fingerprint; of equal fingerprints, the first page in SURT
-        /// order.
+        /// The URL of the left page of each pair: the page with the smaller fingerprint; if the
+        /// fingerprints are equal, the first page in SURT order.
         left_urls: Texts = &pair.left.url,
-        /// The other page.
+        /// The URL of the right page of each pair.
         right_urls: Texts = &pair.right.url,
         /// The fingerprint of the left page.
         left: u64 = pair.left.fingerprint,
         /// The fingerprint of the right page.
         right: u64 = pair.right.fingerprint,
-        /// Their distance in bits.
+        /// The distance of the two pages in bits.
         distances: u8 = distances::of(Some(pair.distance)),
     }
 }
 
-/// Finds all pairs of near pages that match a query, each once, in no particular order. Get them by
-/// `simkeep_page_pairs_next`. `progress` may be NULL. Free the result with
+/// Finds all pairs of near pages that match a query, each once, in no particular order. Get the
+/// pairs by `simkeep_page_pairs_next`. `progress` may be NULL. Free the result with
 /// `simkeep_page_pairs_free`. Any thread.
 ///
-/// The join begins now, costs as much as that of `simkeep_snapshot_all_pairs`, and up to a
-/// microsecond for each page in the result.
+/// The join begins at once. The join costs as much as the join of `simkeep_snapshot_all_pairs`, and
+/// up to a microsecond for each page in the result.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_page_pairs(
     snapshot: *const SnapshotHandle,
@@ -146,9 +148,10 @@ pub extern "C" fn simkeep_snapshot_page_pairs(
     })
 }
 
-/// Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
-/// more. They are valid until the next call on `page_pairs`. Pairs before an error are correct but
-/// incomplete. `size` is `sizeof(simkeep_page_pair_chunk)`. One thread at a time. Waits for pairs.
+/// Copies the next pairs to where `chunk` points: at least one pair, or `SIMKEEP_NONE` if there are
+/// no more pairs. The pairs are valid until the next call on `page_pairs`. Pairs before an error
+/// are correct but incomplete. `size` is `sizeof(simkeep_page_pair_chunk)`. One thread at a time.
+/// Waits for pairs.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_page_pairs_next(
     page_pairs: *mut PagePairs,
@@ -165,7 +168,8 @@ pub extern "C" fn simkeep_page_pairs_next(
     })
 }
 
-/// Frees pairs of pages at any time, as `simkeep_pairs_free` frees pairs. Does nothing for NULL.
+/// Frees pairs of pages, at any time. Before the end, stops the join like `simkeep_pairs_free`.
+/// Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_page_pairs_free(page_pairs: Option<Box<PagePairs>>) {
     free("simkeep_page_pairs_free", page_pairs);

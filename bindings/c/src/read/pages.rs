@@ -12,8 +12,8 @@ use crate::fork::{Guarded, Process};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::page::Page;
 
-/// An iterator over pages, in SURT order. Use it from one thread at a time. It keeps its snapshot;
-/// free it separately.
+/// An iterator over pages, in SURT order. Use the iterator from one thread at a time. The iterator
+/// keeps its snapshot. Free the iterator and the snapshot separately.
 #[derive(Debug)]
 pub struct Pages {
     scan: Guarded<Scanning>,
@@ -28,9 +28,9 @@ struct Scanning {
     current: Option<simkeep::Page>,
 }
 
-/// Iterates over all pages, or those under a prefix, such as `example.com`; NULL for all. It sees
-/// the state of the snapshot. Free the result with `simkeep_pages_free`. Any thread. Costs some
-/// microseconds for each page, and memory for one block of each segment.
+/// Iterates over the pages of a snapshot under a prefix, for example `example.com`; NULL for all
+/// pages. Free the result with `simkeep_pages_free`. Any thread. Costs some microseconds for each
+/// page, and memory for one block of each segment.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_scan(
     snapshot: *const SnapshotHandle,
@@ -46,8 +46,8 @@ pub extern "C" fn simkeep_snapshot_scan(
     })
 }
 
-/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last one. Its URL is valid
-/// until the next call on `pages`. After an error there are no more pages. `size` is
+/// Copies the next page to where `page` points; `SIMKEEP_NONE` after the last page. The URL of the
+/// page is valid until the next call on `pages`. After an error there are no more pages. `size` is
 /// `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pages_next(
@@ -75,9 +75,9 @@ pub extern "C" fn simkeep_pages_free(pages: Option<Box<Pages>>) {
     free("simkeep_pages_free", pages);
 }
 
-/// Copies the current state of a page to where `page` points; its URL pointer is the argument.
-/// `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread. Costs reading
-/// one record in the newest segment that knows the page.
+/// Copies the current state of a page to where `page` points. The pointer to the URL is the
+/// argument. `SIMKEEP_NONE` for an unknown page. `size` is `sizeof(simkeep_page)`. Any thread.
+/// Costs reading one record in the newest segment that has the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_latest(
     snapshot: *const SnapshotHandle,

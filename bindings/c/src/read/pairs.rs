@@ -12,8 +12,8 @@ use crate::open::snapshot::{self, SnapshotHandle};
 use crate::progress::{self, ProgressHandle};
 use crate::read::query::{self, Query};
 
-/// A running join that returns pairs in chunks. Use it from one thread at a time, in the process
-/// that began it. It keeps its snapshot; free it separately.
+/// A running join that returns pairs in chunks. Use the join from one thread at a time, in the
+/// process that began it. The join keeps its snapshot. Free the join and the snapshot separately.
 #[derive(Debug)]
 pub struct Pairs {
     joining: Guarded<Joining>,
@@ -31,20 +31,20 @@ chunk! {
     pub struct PairChunk, up to count, of pair: NearPair {
         /// The smaller fingerprint of each pair.
         left: u64 = pair.left,
-        /// The larger fingerprint.
+        /// The larger fingerprint of each pair.
         right: u64 = pair.right,
-        /// Their distance in bits: 1 to 64.
+        /// The distance of the two fingerprints in bits: 1 to 64.
         distances: u8 = distances::of(Some(pair.distance)),
     }
 }
 
-/// Finds all pairs of different fingerprints within the distance `k` of `like`, with its epoch,
-/// versions, prefix and classes, each once, in no particular order. Get them by
-/// `simkeep_pairs_next`. `progress` may be NULL. Free the result with `simkeep_pairs_free`. Any
-/// thread.
+/// Finds all pairs of different fingerprints within a distance, each once, in no particular order.
+/// The distance, the epoch, the versions, the prefix and the classes come from `like`. Get the
+/// pairs by `simkeep_pairs_next`. `progress` may be NULL. Free the result with
+/// `simkeep_pairs_free`. Any thread.
 ///
-/// The join begins now, in its own threads on all cores, and pauses while its caller requests no
-/// pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
+/// The join begins at once, in its own threads on all cores, and pauses while its caller requests
+/// no pairs. Costs some 0.1 microseconds for each fingerprint, and 256 MiB of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_all_pairs(
     snapshot: *const SnapshotHandle,
@@ -61,9 +61,10 @@ pub extern "C" fn simkeep_snapshot_all_pairs(
     })
 }
 
-/// Copies the next pairs to where `chunk` points: at least one, or `SIMKEEP_NONE` if there are no
-/// more. They are valid until the next call on `pairs`. Pairs before an error are correct but
-/// incomplete. `size` is `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits for pairs.
+/// Copies the next pairs to where `chunk` points: at least one pair, or `SIMKEEP_NONE` if there are
+/// no more pairs. The pairs are valid until the next call on `pairs`. Pairs before an error are
+/// correct but incomplete. `size` is `sizeof(simkeep_pair_chunk)`. One thread at a time. Waits for
+/// pairs.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pairs_next(
     pairs: *mut Pairs,
@@ -80,8 +81,9 @@ pub extern "C" fn simkeep_pairs_next(
     })
 }
 
-/// Frees pairs, at any time. Before the end, this stops the join, cancels its progress, and waits
-/// until its threads have ended, usually some milliseconds. Does nothing for NULL.
+/// Frees pairs, at any time. Before the end, the call stops the join, cancels its progress, and
+/// waits until the threads of the join have ended, usually some milliseconds. Does nothing for
+/// NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_pairs_free(pairs: Option<Box<Pairs>>) {
     free("simkeep_pairs_free", pairs);

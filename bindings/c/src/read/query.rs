@@ -12,7 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::open::snapshot::{self, SnapshotHandle};
 use crate::read::matches::MatchColumns;
 
-/// Which versions of pages a search considers.
+/// The versions of pages that a search considers.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum VersionsCode {
@@ -22,12 +22,12 @@ pub enum VersionsCode {
     At = 1,
     /// The versions that a visit saw from `from_ms` to `to_ms`, inclusive.
     Seen = 2,
-    /// Every version ever seen.
+    /// Every version that any visit saw.
     Ever = 3,
 }
 
-/// A search for fingerprints. Fill it in with `simkeep_query_init`, and then change fields. Its
-/// pointers are read only during a call.
+/// A search for fingerprints. Fill in the structure with `simkeep_query_init`, and then change
+/// fields. The pointers are read only during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Query {
@@ -37,44 +37,46 @@ pub struct Query {
     pub fingerprint: u64,
     /// Largest Hamming distance, 0 to 64.
     pub k: u32,
-    /// Which versions of pages, a `simkeep_versions`. Default: the current ones.
+    /// The versions of pages to search, a `simkeep_versions`. Default: `SIMKEEP_VERSIONS_IN_FORCE`.
     pub versions: i32,
-    /// The most pages to return; `UINT64_MAX` for all, at any cost. Default: 16.
+    /// The maximum number of pages to return; `UINT64_MAX` for all pages, at any cost. Default: 16.
     pub limit: u64,
-    /// For `versions`, in milliseconds since 1970.
+    /// The time, or the start of the time range, for `versions`, in milliseconds since 1970.
     pub from_ms: i64,
-    /// For `versions`, in milliseconds since 1970.
+    /// The end of the time range for `versions`, in milliseconds since 1970.
     pub to_ms: i64,
-    /// The time limit of the search in nanoseconds; 0 for none. Default: 0.
+    /// The time limit of the search in nanoseconds; 0 for no limit. Default: 0.
     pub budget_ns: u64,
-    /// Only pages under this prefix, such as `example.org/news/`; NULL for all. Default: NULL.
+    /// Only pages under this prefix, for example `example.org/news/`; NULL for all pages. Default:
+    /// NULL.
     pub under: *const c_char,
-    /// Its length in bytes.
+    /// The length of `under` in bytes.
     pub under_len: usize,
-    /// A page to exclude; NULL for none. Default: NULL.
+    /// A page to exclude; NULL for no page. Default: NULL.
     pub exclude: *const c_char,
-    /// Its length in bytes.
+    /// The length of `exclude` in bytes.
     pub exclude_len: usize,
-    /// Only pages of these classes; NULL for pages of any class and of none. Default: NULL.
+    /// Only pages of these classes; NULL for pages of any class and pages without a class. Default:
+    /// NULL.
     pub classes: *const u32,
     /// The number of classes.
     pub classes_len: usize,
     /// Whether to include pages without a class in addition to `classes`, 1 or 0. If `classes` is
-    /// NULL and this is 1, only pages without a class. Default: 0.
+    /// NULL and `unclassed` is 1, only pages without a class. Default: 0.
     pub unclassed: u32,
     /// Whether `epoch` sets the epoch of the search, 1 or 0. Default: 0, the epoch of
     /// near-duplicates.
     pub has_epoch: u32,
     /// The epoch of the fingerprints.
     pub epoch: u32,
-    /// The most fingerprints that are compared in a dense region. Default: 4096.
+    /// The maximum number of fingerprints that are compared in a dense region. Default: 4096.
     pub fingerprints: u32,
 }
 
 plain!(Query, up to k);
 
 /// Fills in the size, a fingerprint, a distance, and defaults for all other fields. `size` is
-/// `sizeof(simkeep_query)`. A distance of 64 with a limit searches the nearest pages at any
+/// `sizeof(simkeep_query)`. A query with distance 64 and a limit finds the nearest pages at any
 /// distance. Any thread; costs nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_query_init(
@@ -166,8 +168,8 @@ pub extern "C" fn simkeep_snapshot_near(
 }
 
 /// Finds the `count` nearest pages at any distance. Free the result with `simkeep_matches_free`.
-/// Any thread. Costs up to three times a search within the distance of the farthest, and memory for
-/// a few times `count` pages.
+/// Any thread. Costs up to three times a search within the distance of the farthest page, and
+/// memory for a few times `count` pages.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_nearest(
     snapshot: *const SnapshotHandle,
@@ -194,10 +196,10 @@ pub extern "C" fn simkeep_snapshot_search(
     })
 }
 
-/// Searches for each of many fingerprints, with the options of `like`, whose own fingerprint is
+/// Searches for each of many fingerprints, with the options of `like`. The fingerprint of `like` is
 /// ignored. Results are in the order of the fingerprints, which are copied first. Free the result
-/// with `simkeep_matches_free`. Any thread; it uses all cores. Each search costs a half to a
-/// quarter of a single one.
+/// with `simkeep_matches_free`. Any thread; the call uses all cores. Each search costs a half to a
+/// quarter of a single search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_search_batch(
     snapshot: *const SnapshotHandle,

@@ -1,4 +1,4 @@
-//! Due pages: the results, page by page.
+//! Due pages: an iterator over decisions about pages.
 
 use std::ffi::c_char;
 use std::vec;
@@ -14,21 +14,23 @@ use crate::read::page::Page;
 use crate::structure::{bits, structure};
 use crate::texts::place;
 
-/// The reason when a page is visited.
+/// The reason for the time of a visit to a page.
 #[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum ReasonCode {
-    /// The value of a visit now, or the time since the last one, depending on the policy.
+    /// The value of a visit now, or the time since the last visit, depending on the policy.
     Worth = 1,
-    /// A hint reports a change since the last visit; `reason_time_ms` is its time.
+    /// A hint reports a change since the last visit; `reason_time_ms` is the time of the change.
     Hinted = 2,
     /// The page was unvisited for longer than allowed, so it comes first; `reason_s` is the limit.
     Overdue = 3,
-    /// Its rule forbids a visit before a time after the last visit; `reason_s` is that time.
+    /// The page's rule forbids a visit so soon after the last visit; `reason_s` is the minimum
+    /// interval.
     NotYet = 4,
-    /// Its last visits failed, and the page waits; `reason_time_ms` is the end of the wait.
+    /// The last visits of the page failed, and the page waits; `reason_time_ms` is the end of the
+    /// wait.
     LeftAlone = 5,
-    /// Its last visit lies in the future, so the time since it is unknown.
+    /// The last visit of the page lies in the future, so the time since that visit is unknown.
     Ahead = 6,
     /// A value that this version of the header does not name.
     Other = 7,
@@ -40,22 +42,22 @@ pub const SIMKEEP_DECISION_HAS_DUE: u32 = 1;
 pub const SIMKEEP_DECISION_HAS_EVERY: u32 = 2;
 
 structure! {
-    /// A decision about a page. Its texts are not NUL-terminated, and are valid until the next call
+    /// A decision about a page. The texts are not NUL-terminated, and are valid until the next call
     /// on their source.
     pub struct Decision, up to rule_len, from of: &due::Decision, rule: Option<&String> {
         /// The current value of a visit, by the policy.
         value: f64,
         /// The estimated number of changes a day.
         per_day: f64 = of.rate.per_day,
-        /// The change rate is below this with a probability of 5 %.
+        /// The bound below which the change rate lies with a probability of 5 %.
         per_day_low: f64 = of.rate.low,
-        /// The change rate is above this with a probability of 5 %.
+        /// The bound above which the change rate lies with a probability of 5 %.
         per_day_high: f64 = of.rate.high,
         /// The weight of the page times the factor of its rule.
         weight: f64,
         /// The due time by a plan, in milliseconds since 1970.
         due_ms: i64 = of.due.map_or(0, Time::as_ms),
-        /// The seconds from its last visit to the due time.
+        /// The seconds from the page's last visit to the due time.
         every_s: u64 = of.every.map_or(0, |every| every.seconds()),
         /// A time for `reason`, in milliseconds since 1970; otherwise 0.
         reason_time_ms: i64 = reason(of).1,
@@ -63,28 +65,29 @@ structure! {
         reason_s: u64 = reason(of).2,
         /// The reason, a `simkeep_reason`.
         reason: i32 = reason(of).0 as i32,
-        /// Which of `due_ms` and `every_s` are set: `SIMKEEP_DECISION_HAS_...`.
+        /// The bits for `due_ms` and `every_s`, if set: `SIMKEEP_DECISION_HAS_...`.
         has: u32 = bits(&[
             (of.due.is_some(), SIMKEEP_DECISION_HAS_DUE),
             (of.every.is_some(), SIMKEEP_DECISION_HAS_EVERY),
         ]),
         /// The URL of the page.
         url: *const c_char = of.page.url.as_ptr().cast(),
-        /// Its length in bytes.
+        /// The length of `url` in bytes.
         url_len: usize = of.page.url.len(),
-        /// The near page that leads it, so that its weight counts a quarter; NULL if none does.
+        /// The near page that is the leader of this page; NULL without a leader. With a leader, the
+        /// weight of this page is reduced to a quarter.
         near: *const c_char = place(of.near.as_ref()).0,
-        /// Its length in bytes.
+        /// The length of `near` in bytes.
         near_len: usize = place(of.near.as_ref()).1,
-        /// The prefix of its rule; NULL without a rule for a prefix.
+        /// The prefix of the page's rule; NULL without a rule for a prefix.
         rule: *const c_char = place(rule).0,
-        /// Its length in bytes.
+        /// The length of `rule` in bytes.
         rule_len: usize = place(rule).1,
     }
 }
 
-/// Decisions about pages. Use it from one thread at a time. It keeps its snapshot; free it
-/// separately.
+/// Decisions about pages. Use the handle from one thread at a time. The handle keeps its snapshot.
+/// Free the handle and the snapshot separately.
 #[derive(Debug)]
 pub struct Decisions {
     deciding: Guarded<Deciding>,
@@ -119,7 +122,7 @@ impl Decisions {
         Decisions::new(Source::Lazy(pages), process)
     }
 
-    /// Returns pages that were found before.
+    /// Returns pages that were already found.
     pub(crate) fn found(found: Vec<due::Decision>, process: Option<Process>) -> Result<Decisions> {
         Decisions::new(Source::Found(found.into_iter()), process)
     }
@@ -153,10 +156,10 @@ fn reason(of: &due::Decision) -> (ReasonCode, i64, u64) {
     }
 }
 
-/// Copies the next decision to where `decision` points, and its page to where `page` points, which
-/// may be NULL; `SIMKEEP_NONE` after the last one. Texts are valid until the next call on
-/// `decisions`. After an error there are no more. `size` is `sizeof(simkeep_decision)`, and
-/// `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
+/// Copies the next decision to where `decision` points, and its page to where `page` points; `page`
+/// may be NULL. `SIMKEEP_NONE` after the last decision. Texts are valid until the next call on
+/// `decisions`. After an error there are no more decisions. `size` is `sizeof(simkeep_decision)`,
+/// and `page_size` `sizeof(simkeep_page)`. One thread at a time. Costs some microseconds; the first
 /// call after `simkeep_snapshot_due` costs the whole query.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_decisions_next(

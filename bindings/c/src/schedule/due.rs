@@ -1,4 +1,4 @@
-//! Which pages to visit next, and how to spend visits.
+//! The pages to visit next, and plans for visits.
 
 use std::ffi::c_char;
 
@@ -14,9 +14,10 @@ use crate::schedule::decisions::Decisions;
 use crate::schedule::due_query::{DueQuery, read};
 use crate::schedule::plan::Plan;
 
-/// Finds the most valuable pages to visit, the best first. Get them by `simkeep_decisions_next`.
-/// Free the result with `simkeep_decisions_free`. Any thread. The first page costs reading 28 bytes
-/// for each page of the store; each further one costs some microseconds.
+/// Finds the most valuable pages to visit, the best first. Get the pages by
+/// `simkeep_decisions_next`. Free the result with `simkeep_decisions_free`. Any thread. The first
+/// page costs reading 28 bytes for each page of the store; each further page costs some
+/// microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_due(
     snapshot: *const SnapshotHandle,
@@ -30,10 +31,10 @@ pub extern "C" fn simkeep_snapshot_due(
 }
 
 /// Leases the pages that `simkeep_snapshot_due` finds, except pages already leased and pages with
-/// no value. A lease ends when the page is observed or released, or `lease_s` seconds after
-/// `now_ms`, as of the time of a later call. Leases are in memory only: after a reopen no page is
-/// leased. Free the result with `simkeep_decisions_free`. Any thread; each gets different pages.
-/// Costs as much as `simkeep_snapshot_due`.
+/// no value. A lease ends when the page is observed or released, or when the `now_ms` of a later
+/// call is more than `lease_s` seconds after the `now_ms` of this call. Leases are in memory only:
+/// after a reopen no page is leased. Free the result with `simkeep_decisions_free`. Any thread;
+/// concurrent calls get different pages. Costs as much as `simkeep_snapshot_due`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_lease_due(
     store: *mut StoreHandle,
@@ -63,9 +64,10 @@ pub extern "C" fn simkeep_release(
     })
 }
 
-/// Returns the recent number of visits a day, as input for a plan: of pages under the prefix of
-/// `due_query`, in the 28 days up to the latest visit, or since the first visit of all. Any thread.
-/// Costs reading 28 bytes for each page, twice, and the histories of up to 131,072 pages.
+/// Returns the recent number of visits a day, as input for a plan. Counts visits to pages under the
+/// prefix of `due_query`, in the 28 days up to the latest visit, or since the first visit in the
+/// store. Any thread. Costs reading 28 bytes for each page, twice, and the histories of up to
+/// 131,072 pages.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_pace(
     snapshot: *const SnapshotHandle,
@@ -80,10 +82,10 @@ pub extern "C" fn simkeep_snapshot_pace(
     })
 }
 
-/// Plans how to spend a number of visits a day in the long run, with the policy, prefix and rules
-/// of `due_query`; its budget and hints do not apply. The plan reflects what is known now: make a
-/// new one once a day, for example. Free the result with `simkeep_plan_free`. Any thread. Costs
-/// reading 28 bytes for each page, up to a second for a million.
+/// Plans the use of a number of visits a day in the long run, with the policy, prefix and rules of
+/// `due_query`; the budget and the hints are ignored. The plan uses the visits known now, so make a
+/// new plan regularly, for example once a day. Free the result with `simkeep_plan_free`. Any
+/// thread. Costs reading 28 bytes for each page, up to a second for a million pages.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_plan(
     snapshot: *const SnapshotHandle,

@@ -12,33 +12,33 @@ use crate::failure::{Failure, Result};
 use crate::schedule::hints::{self, Hints};
 use crate::schedule::plan::{self, Plan};
 
-/// A rule for the pages under a prefix. Set all fields to 0, then the wanted ones. Only the rule
-/// with the longest prefix applies to a page.
+/// A rule for the pages under a prefix. Set all fields to 0, then set the required fields. Only the
+/// rule with the longest prefix applies to a page.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DueRule {
     /// The prefix; NULL for all pages that match no other rule.
     pub under: *const c_char,
-    /// Its length in bytes.
+    /// The length of `under` in bytes.
     pub under_len: usize,
-    /// The least seconds between two visits; 0 for none.
+    /// The minimum seconds between two visits; 0 for no minimum.
     pub min_s: u64,
-    /// The seconds after the last visit from which on a page comes first; 0 for none.
+    /// The maximum seconds between two visits, after which a page comes first; 0 for no maximum.
     pub max_s: u64,
     /// A factor of the weight of a page; 0 for 1.
     pub weight: f64,
     /// The maximum number of pages of one host in a result; 0 for no limit.
     pub per_host: u64,
-    /// The policy, as in `simkeep_due_query`; NULL for that of the query.
+    /// The policy, as in `simkeep_due_query`; NULL for the policy of the query.
     pub policy: *const c_char,
-    /// Its length in bytes.
+    /// The length of `policy` in bytes.
     pub policy_len: usize,
 }
 
 plain!(DueRule, up to policy_len);
 
-/// Which pages to visit next. Fill it in with `simkeep_due_query_init`, and then change fields. Its
-/// pointers are read only during a call.
+/// The query for the pages to visit next. Fill in the structure with `simkeep_due_query_init`, and
+/// then change fields. The pointers are read only during a call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DueQuery {
@@ -50,19 +50,19 @@ pub struct DueQuery {
     pub budget: u64,
     /// The maximum number of pages of one host; `UINT64_MAX` for no limit. Default: no limit.
     pub per_host: u64,
-    /// The seconds after which an unvisited page comes first, whatever its value. Default: those of
-    /// 365 days.
+    /// The seconds after which an unvisited page comes first, regardless of its value. Default: the
+    /// seconds of 365 days.
     pub largest_interval_s: u64,
-    /// The memory for selected pages. Default: 64 MiB.
+    /// The memory for selected pages, in bytes. Default: 64 MiB.
     pub memory_bytes: u64,
     /// Only pages under this prefix; NULL for all. Default: NULL.
     pub under: *const c_char,
-    /// Its length in bytes.
+    /// The length of `under` in bytes.
     pub under_len: usize,
-    /// The policy that orders pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`, `nutch`
-    /// or `stormcrawler`. NULL for `value`. Default: NULL.
+    /// The policy for the order of pages: `value`, `harmonic`, `uniform`, `fixed:7d`, `thesis`,
+    /// `nutch` or `stormcrawler`. NULL for `value`. Default: NULL.
     pub policy: *const c_char,
-    /// Its length in bytes.
+    /// The length of `policy` in bytes.
     pub policy_len: usize,
     /// Rules for pages under prefixes. Default: NULL.
     pub rules: *const DueRule,
@@ -70,9 +70,9 @@ pub struct DueQuery {
     pub rules_count: usize,
     /// `sizeof *rules`.
     pub rule_size: usize,
-    /// A plan, which adds due times to decisions; NULL for none. Default: NULL.
+    /// A plan, which adds due times to decisions; NULL for no plan. Default: NULL.
     pub plan: *const Plan,
-    /// Hints about changes; NULL for none. Default: NULL.
+    /// Hints about changes; NULL for no hints. Default: NULL.
     pub hints: *const Hints,
 }
 
@@ -154,7 +154,7 @@ impl DueRule {
         if self.max_s > 0 {
             rule = rule.max(interval(self.max_s, "max_s")?);
         }
-        // Fields that the caller leaves at zero.
+        // Fields that the caller leaves at zero keep their defaults.
         if self.weight.to_bits() != 0 {
             rule = rule.weight(self.weight);
         }

@@ -15,15 +15,15 @@ use crate::open::snapshot::{self, SnapshotHandle};
 pub struct Change {
     /// The URL of the page. Read only during a call.
     pub url: *const c_char,
-    /// Its length in bytes.
+    /// The length of `url` in bytes.
     pub url_len: usize,
-    /// The time, in milliseconds since 1970.
+    /// The time of the change, in milliseconds since 1970.
     pub time_ms: i64,
 }
 
 plain!(Change, up to time_ms);
 
-/// Times when pages changed. Immutable: any thread may use it.
+/// Times when pages changed. Immutable, so any thread may use them.
 #[derive(Debug)]
 pub struct Hints {
     of: due::Hints,
@@ -38,8 +38,8 @@ pub(crate) fn of(hints: &Hints) -> &due::Hints {
 
 /// Collects changes from sitemaps or feeds, for queries on this store. `trust` is the probability
 /// that a hint is true, from 0 to 1; -1 for 0.8. `size` is `sizeof *changes`. Free the result with
-/// `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and three times that while it
-/// is built.
+/// `simkeep_hints_free`. Any thread. Costs 16 bytes for each change, and 48 bytes for each change
+/// while the hints are built.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_hints(
     snapshot: *const SnapshotHandle,

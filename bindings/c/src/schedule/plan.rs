@@ -1,4 +1,4 @@
-//! Plans: how to spend a number of visits a day in the long run.
+//! Plans for the use of a number of visits a day in the long run.
 
 use std::ffi::c_char;
 
@@ -11,7 +11,7 @@ use crate::open::snapshot::{self, SnapshotHandle};
 use crate::schedule::decisions::Decisions;
 use crate::structure::structure;
 
-/// A plan. Immutable: any thread may use it.
+/// A plan. Immutable, so any thread may use it.
 #[derive(Debug)]
 pub struct Plan {
     of: due::Plan,
@@ -25,12 +25,13 @@ structure! {
         per_day: f64 = of.per_day(),
         /// The resulting visits a day.
         visits_per_day: f64 = of.visits_per_day(),
-        /// The value of a visit at which a page is due. It is infinite if there are too few visits.
+        /// The value of a visit at which a page is due. The threshold is infinite if there are too
+        /// few visits.
         threshold: f64 = of.threshold(),
-        /// The expected fraction of time that a page is unchanged since its last visit, from 0 to
-        /// 1.
+        /// The expected fraction of time for which a page is unchanged since its last visit, from 0
+        /// to 1.
         freshness: f64 = of.freshness(),
-        /// The number of pages; estimated above a million.
+        /// The number of pages. Above a million, the number is an estimate.
         pages: f64 = of.pages(),
         rarely_visited: f64 = of.rarely_visited(),
     }
@@ -39,13 +40,13 @@ structure! {
 structure! {
     /// The values of a page without visits.
     pub struct NewPage, up to every_s, from of: &due::NewPage {
-        /// The value of a visit, comparable with those of decisions.
+        /// The value of a visit, comparable with the values of decisions.
         value: f64,
         /// The estimated number of changes a day, from the pages of its host.
         per_day: f64 = of.rate.per_day,
-        /// The change rate is below this with a probability of 5 %.
+        /// The bound below which the change rate lies with a probability of 5 %.
         per_day_low: f64 = of.rate.low,
-        /// The change rate is above this with a probability of 5 %.
+        /// The bound above which the change rate lies with a probability of 5 %.
         per_day_high: f64 = of.rate.high,
         weight: f64,
         /// The seconds between visits.
@@ -80,7 +81,7 @@ pub extern "C" fn simkeep_plan_get(
 }
 
 /// Copies the values of a page without visits to where `new_page` points. `size` is
-/// `sizeof(simkeep_new_page)`. Any thread. Reads nothing of the store.
+/// `sizeof(simkeep_new_page)`. Any thread. Reads no data of the store.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_plan_of_new(
     plan: *const Plan,
@@ -98,9 +99,10 @@ pub extern "C" fn simkeep_plan_of_new(
     })
 }
 
-/// Decides about one page by a plan, as `simkeep_snapshot_due` with that plan would. The result has
-/// one decision, or none for an unknown page. Free the result with `simkeep_decisions_free`. Any
-/// thread. Costs reading one record, and a search.
+/// Decides about a single page by a plan. The decision equals the decision of
+/// `simkeep_snapshot_due` with this plan. The result has one decision, or no decision for an
+/// unknown page. Free the result with `simkeep_decisions_free`. Any thread. Costs reading one
+/// record, and a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_snapshot_decide(
     snapshot: *const SnapshotHandle,

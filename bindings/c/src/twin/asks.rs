@@ -76,7 +76,7 @@ fn same_decisions(of_c: Box<Decisions>, of_rust: Vec<Decided>) -> Vec<String> {
         if decision.near_len > 0 || !near.is_empty() {
             assert_eq!(column(decision.near.cast::<u8>(), decision.near_len), near.as_bytes());
         }
-        // These were compared already.
+        // The fields `url`, `near` and `value` were already compared.
         (right.url, right.near, right.value) = (decision.url, decision.near, decision.value);
         (right.per_day, right.per_day_low, right.per_day_high) =
             (decision.per_day, decision.per_day_low, decision.per_day_high);
@@ -108,7 +108,7 @@ fn listed(of_c: Box<ClusteredPages>) -> Vec<(String, String, u32, i32, u64)> {
     all
 }
 
-/// Returns the fields that `listed` compares, of a page from the crate.
+/// Returns the fields of a page from the crate that `listed` returns for C.
 fn fields(page: &simkeep::cluster::ClusteredPage) -> (String, String, u32, i32, u64) {
     let by = outcomes::OriginalCode::of(page.by) as i32;
     (page.url.to_string(), page.leader.to_string(), page.distance, by, page.pages)

@@ -10,19 +10,19 @@ use crate::call::{found, free, make};
 use crate::failure::{Failure, Result};
 use crate::open::store::{self, StoreHandle};
 
-/// Computes the fingerprints of an epoch. Threads may use it concurrently. It does not depend on
-/// its store any more.
+/// Computes the fingerprints of an epoch. Threads may use a fingerprinter concurrently. A
+/// fingerprinter stays valid when its store is closed or freed.
 #[derive(Debug)]
 pub struct FingerprinterHandle {
     origin: Origin,
-    /// The epoch of a store, unless this is the default recipe without a store.
+    /// The epoch of a store; `None` for the default recipe without a store.
     epoch: Option<Epoch>,
 }
 
-/// Writes the fingerprint of a text by the default recipe to where `fingerprint` points. It is of
-/// the epoch that a new store begins with. `SIMKEEP_NONE` for a text of fewer than eight words,
-/// which is too short to be distinguished: observe such content without a fingerprint. Any thread.
-/// Costs time linear in the text.
+/// Writes the fingerprint of a text by the default recipe to where `fingerprint` points. The
+/// fingerprint belongs to the first epoch of a new store. `SIMKEEP_NONE` for a text of fewer than
+/// eight words, which is too short to be distinguished. Observe such content without a fingerprint.
+/// Any thread. Costs time linear in the text.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprint_text(
     text: *const c_char,
@@ -37,10 +37,10 @@ pub extern "C" fn simkeep_fingerprint_text(
     })
 }
 
-/// Creates a fingerprinter with the recipe of an epoch of a store, or with the default recipe if
-/// `store` is NULL; then `epoch` is ignored. `SIMKEEP_INVALID_ARGUMENT` for an epoch of external
-/// fingerprints. Free the result with `simkeep_fingerprinter_free`. Any thread. Costs reading the
-/// table of the epoch, if it has one.
+/// Creates a fingerprinter with the recipe of an epoch of a store. If `store` is NULL, the recipe
+/// is the default recipe, and `epoch` is ignored. `SIMKEEP_INVALID_ARGUMENT` for an epoch of
+/// external fingerprints. Free the result with `simkeep_fingerprinter_free`. Any thread. Costs
+/// reading the table of the epoch, if the epoch has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_new(
     store: *const StoreHandle,
@@ -65,7 +65,7 @@ impl FingerprinterHandle {
     }
 }
 
-/// Returns an HTML page, decoded as the server and the page itself say.
+/// Returns an HTML page, decoded by the encoding that the server or the page declares.
 fn page(
     (html, html_len): (*const c_char, usize),
     (encoding, encoding_len): (*const c_char, usize),
@@ -76,8 +76,8 @@ fn page(
     Ok(extract(&ContentType::of_page(encoding).decode(html)))
 }
 
-/// Returns the content of an HTML page for an observation: its fingerprint, if it has one, and the
-/// epoch.
+/// Returns the content of an HTML page for an observation: the fingerprint, if the content has a
+/// fingerprint, and the epoch.
 pub(crate) fn content(
     fingerprinter: *const FingerprinterHandle,
     html: (*const c_char, usize),
@@ -90,7 +90,7 @@ pub(crate) fn content(
 }
 
 /// Writes the fingerprint of a text to where `fingerprint` points. `SIMKEEP_NONE` for a text of
-/// fewer than eight words, which is too short to be distinguished: observe such content without a
+/// fewer than eight words, which is too short to be distinguished. Observe such content without a
 /// fingerprint. Any thread. Costs time linear in the text.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_text(
@@ -109,11 +109,11 @@ pub extern "C" fn simkeep_fingerprinter_text(
 }
 
 /// Writes the fingerprint of the visible text of an HTML page to where `fingerprint` points.
-/// `encoding` is the encoding that the server reports: a label, such as `gb18030`, or the value of
-/// its `Content-Type`, several joined by commas. It may be NULL. The page is decoded as in browsers:
-/// by a byte order mark, by `encoding`, by the page's declaration, as UTF-8 if it is valid UTF-8,
-/// otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words. Any thread. Costs time
-/// linear in the page.
+/// `encoding` is the encoding that the server reports: a label, for example `gb18030`, or the value
+/// of its `Content-Type`, several values joined by commas. `encoding` may be NULL. The page is
+/// decoded as in browsers: by a byte order mark, by `encoding`, by the page's declaration, as UTF-8
+/// if it is valid UTF-8, otherwise by a guess. `SIMKEEP_NONE` for a text of fewer than eight words.
+/// Any thread. Costs time linear in the page.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_fingerprinter_html(
     fingerprinter: *const FingerprinterHandle,

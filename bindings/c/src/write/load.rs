@@ -19,13 +19,13 @@ structure! {
         /// The number of observations received.
         observations: u64,
         visits: u64,
-        /// Stored fingerprints in other epochs.
+        /// The number of stored fingerprints in other epochs.
         restated: u64,
-        /// Stored weights.
+        /// The number of stored weights.
         weights: u64,
-        /// Stored classes.
+        /// The number of stored classes.
         classes: u64,
-        /// Pages with stored data.
+        /// The number of pages with stored data.
         pages: u64,
         new_pages: u64,
         segments: u64 = of.segments as u64,
@@ -33,12 +33,13 @@ structure! {
     }
 }
 
-/// Loads visits in any order, without searches and without the journal: all of them, or none. It is
-/// some four times as fast as `simkeep_observe_batch`, but returns no verdicts;
-/// `simkeep_snapshot_history` has them afterwards. `size` is `sizeof *visits`. `memory_bytes`
-/// limits the memory in addition to the visits, 0 for 512 MiB. `progress` may be NULL, and so may
-/// `loaded`, which receives figures; `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one
-/// load at a time. For more visits than memory holds, use `simkeep_loading_begin`.
+/// Loads visits in any order, without searches and without the journal. Either all visits are
+/// stored, or none. A load is some four times as fast as `simkeep_observe_batch`, but returns no
+/// verdicts; afterwards `simkeep_snapshot_history` returns the verdicts. `size` is `sizeof
+/// *visits`. `memory_bytes` limits the memory in addition to the visits, 0 for 512 MiB. `progress`
+/// may be NULL. `loaded` receives figures, and may be NULL; `loaded_size` is
+/// `sizeof(simkeep_loaded)`. Any thread; one load at a time. If the visits do not fit into memory,
+/// use `simkeep_loading_begin`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_load(
     store: *mut StoreHandle,
@@ -88,11 +89,11 @@ pub(crate) fn options(memory_bytes: u64, progress: Progress) -> LoadOptions {
     }
 }
 
-/// Loads everything in a snapshot of another store, as `simkeep_load` loads visits. Epochs with the
-/// same name are identified; other epochs are created, with their tables. `memory_bytes` limits the
-/// memory, 0 for 512 MiB. `progress` may be NULL, and so may `loaded`, which receives figures;
-/// `loaded_size` is `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading all of
-/// the other store, and a load.
+/// Loads all entries in a snapshot of another store, like `simkeep_load`. Epochs with the same name
+/// are identified; other epochs are created, with their tables. `memory_bytes` limits the memory, 0
+/// for 512 MiB. `progress` may be NULL. `loaded` receives figures, and may be NULL; `loaded_size`
+/// is `sizeof(simkeep_loaded)`. Any thread; one load at a time. Costs reading the whole other
+/// store, and a load.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_copy_from(
     store: *mut StoreHandle,

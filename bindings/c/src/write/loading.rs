@@ -21,12 +21,12 @@ use crate::write::load::{self, LoadedNumbers};
 use crate::write::table;
 use crate::write::visit::{Visit, all, array};
 
-/// A load that receives visits from its caller. Use it from one thread at a time, in the process
-/// that began it. Its store stays open until this is freed.
+/// A load that receives visits from its caller. Use the load from one thread at a time, in the
+/// process that began it. The store of the load stays open until the load is freed.
 #[derive(Debug)]
 pub struct Loading {
     loading: Guarded<Option<Running>>,
-    /// The epoch of visits without one.
+    /// The epoch for visits without an epoch.
     epoch: u32,
 }
 
@@ -35,7 +35,7 @@ struct Running {
     batches: SyncSender<Batch>,
     thread: JoinHandle<simkeep::Result<Loaded>>,
     progress: Progress,
-    /// Dropped once the thread has ended.
+    /// The turn of the load, which is dropped once the thread has ended.
     _turn: Turn,
 }
 
@@ -45,7 +45,7 @@ const _: () = any_thread::<Loading>();
 #[derive(Debug)]
 enum Batch {
     Some(Vec<Own>),
-    /// The end of the input. Without it, an abandoned load stores nothing.
+    /// The end of the input. Without this message, an abandoned load stores nothing.
     End,
 }
 
@@ -104,11 +104,12 @@ impl Iterator for Coming {
     }
 }
 
-/// Begins to load visits from `simkeep_loading_push`, as `simkeep_load` loads an array: so a corpus
-/// may be larger than memory. `memory_bytes` limits the memory of the load, 0 for 512 MiB; waiting
-/// visits, at most two batches, come on top. `progress` may be NULL. End it with
+/// Begins to load visits from `simkeep_loading_push`, like `simkeep_load` for an array. So a corpus
+/// may be larger than memory. `memory_bytes` limits the memory of the load, 0 for 512 MiB. Waiting
+/// visits, at most two batches, take additional memory. `progress` may be NULL. End the load with
 /// `simkeep_loading_finish`, and free it with `simkeep_loading_free`. Any thread. A store has one
-/// load at a time: until it has ended, other loads are rejected with `SIMKEEP_INVALID_ARGUMENT`.
+/// load at a time: until this load has ended, other loads are rejected with
+/// `SIMKEEP_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_begin(
     store: *mut StoreHandle,
@@ -131,7 +132,7 @@ pub extern "C" fn simkeep_loading_begin(
     })
 }
 
-/// Returns the load of a handle, if it may be used.
+/// Returns the load of a handle, if the handle may be used.
 fn running<T>(
     loading: *const Loading,
     with: impl FnOnce(&Loading, &mut Option<Running>) -> Result<T>,
@@ -150,7 +151,7 @@ fn push(state: &mut Option<Running>, observations: &[Observation<'_>]) -> Result
     if batch.is_empty() || running.batches.send(Batch::Some(batch)).is_ok() {
         return Ok(());
     }
-    // It has stopped before the end of the input, which only an error causes.
+    // The load stopped before the end of the input, which only an error causes.
     Err(state.take().map_or_else(over, |running| match ended(running) {
         Ok(_) => Failure::new(SIMKEEP_CANCELLED, "the load has ended before its last visit"),
         Err(failure) => failure,
@@ -161,20 +162,21 @@ fn over() -> Failure {
     Failure::new(SIMKEEP_INVALID_ARGUMENT, "this load is over; begin another")
 }
 
-/// Returns the result of a load whose thread ends.
+/// Waits for the thread of a load, and returns the result of the load.
 fn ended(running: Running) -> Result<Loaded> {
     let Running { batches, thread, _turn, .. } = running;
     drop(batches);
     Ok(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?)
 }
 
-/// Passes more visits to a load. They are copied. Waits until the load accepts them, while it sorts
-/// or writes earlier ones. `size` is `sizeof *visits`.
+/// Passes more visits to a load. The visits are copied. Waits until the load accepts them, while it
+/// sorts or writes earlier visits. `size` is `sizeof *visits`.
 ///
-/// An invalid argument is `SIMKEEP_MALFORMED_ARGUMENT` with `simkeep_error_row` within these
-/// visits; none of them was accepted, and the load may continue. Any other error ends the load
-/// without storing anything; it may concern earlier visits, and `simkeep_error_row` counts from the
-/// first of all. One thread at a time.
+/// An invalid argument is `SIMKEEP_MALFORMED_ARGUMENT`, with `simkeep_error_row` as an index into
+/// these visits. After an invalid argument, none of the visits was accepted, and the load may
+/// continue. Any other error ends the load, and stores no visit. An error that ends the load may
+/// refer to an earlier visit; then `simkeep_error_row` is the index among all visits of the load.
+/// One thread at a time.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_push(
     loading: *mut Loading,
@@ -188,8 +190,8 @@ pub extern "C" fn simkeep_loading_push(
     })
 }
 
-/// Passes the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
-/// `simkeep_loading_push` passes an array.
+/// Passes the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, like
+/// `simkeep_loading_push` for an array.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_push_arrow(
     loading: *mut Loading,
@@ -204,9 +206,9 @@ pub extern "C" fn simkeep_loading_push_arrow(
     })
 }
 
-/// Ends a load: all of its visits are stored when this returns, or none after an error. `loaded`
-/// receives the figures; it may be NULL. `size` is `sizeof(simkeep_loaded)`. Afterwards the load
-/// can only be freed. One thread at a time. Costs writing all loaded visits.
+/// Ends a load. When the call returns, all visits of the load are stored; after an error, no visit
+/// is stored. `loaded` receives the figures, and may be NULL. `size` is `sizeof(simkeep_loaded)`.
+/// Afterwards the load can only be freed. One thread at a time. Costs writing all loaded visits.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_finish(
     loading: *mut Loading,
@@ -220,7 +222,7 @@ pub extern "C" fn simkeep_loading_finish(
                 abi::check_put_structure(loaded, size, "loaded")?;
             }
             let running = state.take().ok_or_else(over)?;
-            // If the load has stopped, it says why at its end.
+            // If the load has stopped, its thread returns the reason.
             let _ = running.batches.send(Batch::End);
             let numbers = ended(running)?;
             if loaded.is_null() {
@@ -242,12 +244,12 @@ impl Drop for Loading {
         let Running { batches, thread, progress, _turn } = running;
         progress.cancel();
         drop(batches);
-        // Nobody is left to receive its result.
+        // The result of the thread is not needed any more.
         let _ = thread.join();
     }
 }
 
-/// Frees a load. Before its end the load is stopped, its progress is cancelled, and nothing is
+/// Frees a load. A load that has not ended is stopped: its progress is cancelled, and no visit is
 /// stored. Does nothing for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_loading_free(loading: Option<Box<Loading>>) {

@@ -13,14 +13,14 @@ use crate::write::fingerprint::{FingerprinterHandle, content};
 use crate::write::outcomes::Outcomes;
 use crate::write::visit::{SeenCode, Visit, all, array};
 
-/// Observes many visits, and returns outcomes column by column. Each verdict takes the visits
-/// before it into account. If one visit is invalid none is stored, and `simkeep_error_row` is its
+/// Observes many visits, and returns outcomes column by column. Each verdict takes the earlier
+/// visits into account. If one visit is invalid, no visit is stored, and `simkeep_error_row` is its
 /// index. `size` is `sizeof *visits`. Free the result with `simkeep_outcomes_free`. Any thread;
 /// concurrent calls share commits.
 ///
-/// Durable when this returns, unless the options defer it. Costs a lookup and a search in every
-/// segment for each visit, some microseconds, and one or a few commits: much less than single
-/// calls.
+/// The visits are durable when the call returns, unless the options of the store defer durability.
+/// Costs a lookup and a search in every segment for each visit, some microseconds, and one or a few
+/// commits: much less than single calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_observe_batch(
     store: *mut StoreHandle,
@@ -35,7 +35,7 @@ pub extern "C" fn simkeep_observe_batch(
     })
 }
 
-/// Observes visits. An error about one of them has its row.
+/// Observes visits. An error that refers to a visit has its row.
 pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
     let visits = all(visits)?;
     let outcomes = store.observe_batch(&visits).map_err(|error| {
@@ -45,7 +45,7 @@ pub(crate) fn batch(store: &Store, visits: &[Visit]) -> Result<Outcomes> {
     Ok(Outcomes::new(&outcomes))
 }
 
-/// Returns the error of rejected requests, with the row of the first at fault, if there is one.
+/// Returns the error of rejected requests, with the row of the first invalid request, if any.
 pub(crate) fn at_row<'a>(
     store: &Store,
     error: simkeep::Error,
@@ -57,7 +57,7 @@ pub(crate) fn at_row<'a>(
     if let Some((row, _)) = at_fault { failure.at(row) } else { failure }
 }
 
-/// Observes one visit; the outcomes are those of a batch of one.
+/// Observes a single visit. The outcomes are the outcomes of a batch with one visit.
 fn observed<'a>(
     function: &'static str,
     store: *mut StoreHandle,
@@ -70,7 +70,7 @@ fn observed<'a>(
     })
 }
 
-/// Returns a visit without content; a status of 0 is none.
+/// Returns a visit without content. A status of 0 means no status.
 fn without<'a>(
     (url, url_len, time_ms): (*const c_char, usize, i64),
     status_code: u32,
@@ -106,8 +106,8 @@ pub extern "C" fn simkeep_observe(
     })
 }
 
-/// Observes a visit that saw this HTML page: its fingerprint and its epoch are those of the
-/// fingerprinter, which must be made for an epoch of this store. `encoding` may be NULL; see
+/// Observes a visit that saw this HTML page. The fingerprinter determines the fingerprint and its
+/// epoch, and must be made for an epoch of this store. `encoding` may be NULL; see
 /// `simkeep_fingerprinter_html`. `digest` points to 16 bytes, or is NULL; `status` is the HTTP
 /// status, or 0. A text of fewer than eight words is observed without a fingerprint. Free the
 /// result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_fingerprinter_html`
@@ -161,7 +161,7 @@ fn target<'a>(to: *const c_char, to_len: usize) -> Result<&'a str> {
     if is_empty { Err(Failure::argument("to", "it is empty")) } else { Ok(to) }
 }
 
-/// Observes a redirect of the page to `to`, which may be relative to it. `status` is the HTTP
+/// Observes a redirect of the page to `to`, which may be relative to the page. `status` is the HTTP
 /// status, or 0. Free the result with `simkeep_outcomes_free`. Any thread. Costs as much as
 /// `simkeep_observe`.
 #[unsafe(no_mangle)]
@@ -181,8 +181,9 @@ pub extern "C" fn simkeep_redirect(
     })
 }
 
-/// Writes the digest of a redirect from a page to `to`, which may be relative to it, into 16 bytes:
-/// for visits of `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a `simkeep_error_code`. Any thread.
+/// Writes the digest of a redirect from a page to `to`, which may be relative to the page, into 16
+/// bytes. The digest is for visits with `SIMKEEP_SEEN_REDIRECT`. Returns 0, or a
+/// `simkeep_error_code`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_redirect_digest(
     url: *const c_char,
@@ -199,11 +200,11 @@ pub extern "C" fn simkeep_redirect_digest(
 }
 
 /// Returns the meaning of an HTTP response to a GET for its page, a `simkeep_seen`;
-/// `SIMKEEP_SEEN_NOTHING` if it is not a final response (below 200). `location` and `content_range`
+/// `SIMKEEP_SEEN_NOTHING` if the response is not final (below 200). `location` and `content_range`
 /// are the values of these headers, or NULL; `length` is the Content-Length if no Transfer-Encoding
-/// delimits the body, `received` the received bytes of the body, and either is -1 if unknown;
-/// `is_encoded` is 1 if there is a Content-Encoding, `is_cut` 1 if the body is known to be
-/// truncated. Any thread.
+/// delimits the body, `received` is the number of received bytes of the body. `length` and
+/// `received` are -1 if unknown. `is_encoded` is 1 if there is a Content-Encoding. `is_cut` is 1 if
+/// the body is known to be truncated. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_response_meaning(
     status_code: u32,

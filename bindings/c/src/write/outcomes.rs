@@ -10,9 +10,9 @@ use crate::texts::Texts;
 use crate::write::verdict::{self, BandCode, SameCode, VerdictCode};
 
 code! {
-    /// How the content of two pages is known to be nearly the same.
+    /// The reason why the contents of two pages are known to be nearly the same.
     pub enum OriginalCode from Option<OriginalBy> {
-        /// No page ranks before this one.
+        /// No other page ranks before this page.
         Nothing = 0 of None,
         Digest = 1 of Some(OriginalBy::Digest),
         Fingerprint = 2 of Some(OriginalBy::Fingerprint),
@@ -26,63 +26,66 @@ columns! {
     /// The outcomes of observations, in order. Row `i` of each column is for observation `i`; the
     /// copies and near pages of observation `i` are the rows from `offsets[i]` to `offsets[i + 1]`.
     ///
-    /// All columns are valid as long as this, and nothing changes them: any thread may read them.
-    /// The functions cost nothing, and return NULL for NULL.
+    /// All columns are valid as long as the outcomes, and never change, so any thread may read
+    /// them. The functions that return columns cost nothing, and return NULL for NULL.
     pub struct Outcomes, outcomes from all: &[Outcome];
 
     for outcome in all.iter() => {
         /// The verdict for each page.
         fn simkeep_outcomes_verdicts -> verdicts: VerdictCode =
             VerdictCode::of(Some(&outcome.verdict));
-        /// How each page is known to be the same.
+        /// The reason why each page is known to be the same.
         fn simkeep_outcomes_same_by -> sames: SameCode = verdict::same(&outcome.verdict);
-        /// The distance of each page from its version before, in bits; `SIMKEEP_NO_DISTANCE` if it
-        /// is unknown, or if the page neither changed nor reverted.
+        /// The distance of each page from its previous version, in bits; `SIMKEEP_NO_DISTANCE` if
+        /// the distance is unknown, or if the page neither changed nor reverted.
         fn simkeep_outcomes_distances -> distances: u8 =
             distances::of(outcome.verdict.distance().map(|distance| distance.bits));
-        /// The meaning of these distances.
+        /// The meaning of each page's distance from its previous version.
         fn simkeep_outcomes_bands -> bands: BandCode = verdict::band(outcome.meaning.as_ref());
-        /// When the version that each page reverted to was last seen, in milliseconds since 1970; 0
-        /// for other verdicts.
+        /// The time when the version that each page reverted to was last seen, in milliseconds
+        /// since 1970; 0 for other verdicts.
         fn simkeep_outcomes_to -> tos: i64 = verdict::to(&outcome.verdict);
         /// Whether each visit saw content that is far from all of the page's last versions, 1 or 0.
         fn simkeep_outcomes_novel -> novel: u8 = u8::from(outcome.novel);
-        /// How much the content of each visit is worth further processing: from 0 to the page's
+        /// The priority of the content of each visit for further processing: from 0 to the page's
         /// weight.
         fn simkeep_outcomes_priorities -> priorities: f64 = outcome.priority;
-        /// Whether the fingerprint in another epoch was stored, 1 or 0.
+        /// Whether each visit's fingerprint in another epoch was stored, 1 or 0.
         fn simkeep_outcomes_also -> also: u8 = u8::from(outcome.also);
-        /// Whether copies and near pages are complete, 1 or 0.
+        /// Whether each visit's copies and near pages are complete, 1 or 0.
         fn simkeep_outcomes_complete -> complete: u8 = u8::from(outcome.complete);
     }
 
     for original in all.iter().map(|outcome| outcome.original.as_ref()) => {
-        /// Of the copies and near pages of each page the one that ranks before all others; empty if
-        /// the page itself ranks first.
+        /// The original of each page: the first-ranked of its copies and near pages; empty if the
+        /// page itself ranks first.
         fn simkeep_outcomes_originals -> originals: Texts = original.map_or("", |page| &page.url);
-        /// The distance of that page in bits; `SIMKEEP_NO_DISTANCE` if there is none.
+        /// The distance of each page from its original, in bits; `SIMKEEP_NO_DISTANCE` without an
+        /// original.
         fn simkeep_outcomes_original_distances -> original_distances: u8 =
             distances::of(original.map(|page| page.distance));
-        /// How that page is known to be nearly the same.
+        /// The reason why each page is known to be nearly equal to its original.
         fn simkeep_outcomes_original_by -> original_by: OriginalCode =
             OriginalCode::of(original.map(|page| page.by));
     }
 
     for offset in offsets(all.iter().map(|outcome| outcome.copies.len())) => {
-        /// Where the copies of each begin: one more than there are observations.
+        /// The index of the first copy of each observation. There is one offset more than
+        /// observations.
         fn simkeep_outcomes_copy_offsets -> copy_offsets: u64 = offset;
     }
 
     for copy in all.iter().flat_map(|outcome| &outcome.copies) => {
-        /// Other pages whose current version has the same digest, ordered by when they were first
-        /// seen with it.
+        /// Other pages whose current version has the same digest, ordered by the time when each
+        /// page was first seen with this digest.
         fn simkeep_outcomes_copy_urls -> copy_urls: Texts = &copy.url;
-        /// When these were first seen with it, in milliseconds since 1970.
+        /// The time when each copy was first seen with this digest, in milliseconds since 1970.
         fn simkeep_outcomes_copy_firsts -> copy_firsts: i64 = copy.first.as_ms();
     }
 
     for offset in offsets(all.iter().map(|outcome| outcome.near.len())) => {
-        /// Where the near pages of each begin: one more than there are observations.
+        /// The index of the first near page of each observation. There is one offset more than
+        /// observations.
         fn simkeep_outcomes_near_offsets -> near_offsets: u64 = offset;
     }
 
@@ -90,12 +93,13 @@ columns! {
         /// Near-duplicates: other pages whose current version is near, without the copies; nearest
         /// first.
         fn simkeep_outcomes_near_urls -> near_urls: Texts = &near.url;
-        /// Their distances in bits.
+        /// The distance of each near page in bits.
         fn simkeep_outcomes_near_distances -> near_distances: u8 =
             distances::of(Some(near.distance));
-        /// Their fingerprints.
+        /// The fingerprint of each near page.
         fn simkeep_outcomes_near_fingerprints -> near_fingerprints: u64 = near.fingerprint;
-        /// When these were first seen with their current content, in milliseconds since 1970.
+        /// The time when each near page was first seen with its current content, in milliseconds
+        /// since 1970.
         fn simkeep_outcomes_near_firsts -> near_firsts: i64 = near.first.as_ms();
     }
 }

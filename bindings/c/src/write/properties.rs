@@ -14,20 +14,20 @@ use crate::open::store::{StoreHandle, open};
 use crate::write::observe::at_row;
 use crate::write::visit::{SIMKEEP_HAS_CLASS, SIMKEEP_HAS_WEIGHT};
 
-/// Properties of a page from a time on. Set all fields to 0, then the wanted ones, with their bits
-/// in `has`.
+/// Properties of a page from a time on. Set all fields to 0, then set the required fields, with
+/// their bits in `has`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PropertyUpdate {
     /// The URL of the page. Read only during a call.
     pub url: *const c_char,
-    /// Its length in bytes.
+    /// The length of `url` in bytes.
     pub url_len: usize,
-    /// The time from which on they apply, in milliseconds since 1970.
+    /// The time from which on the properties apply, in milliseconds since 1970.
     pub time_ms: i64,
     /// The weight: finite and positive.
     pub weight: f64,
-    /// Which of the two are set: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
+    /// The properties that are set: `SIMKEEP_HAS_WEIGHT`, `SIMKEEP_HAS_CLASS`, or both.
     pub has: u32,
     /// The class.
     pub page_class: u32,
@@ -54,10 +54,11 @@ impl PropertyUpdate {
     }
 }
 
-/// Sets weights or classes of many pages, without a visit; this is not a change of a page. If one
-/// of them is invalid none is stored, and `simkeep_error_row` is its index. `size` is the `sizeof`
-/// of an element. `missing` receives the number of elements for unknown pages, for which nothing is
-/// stored; it may be NULL. Any thread. Costs as much as `simkeep_observe_batch`, without searches.
+/// Sets weights or classes of many pages, without a visit. Properties do not change a page. If one
+/// element is invalid, no property is stored, and `simkeep_error_row` is its index. `size` is the
+/// `sizeof` of an element. `missing` receives the number of elements for unknown pages, for which
+/// nothing is stored, and may be NULL. Any thread. Costs as much as `simkeep_observe_batch`,
+/// without searches.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_set_property_batch(
     store: *mut StoreHandle,
@@ -112,9 +113,10 @@ fn set<'a>(
     })
 }
 
-/// Sets the weight of a page from a time on, in milliseconds since 1970; finite and positive. This
-/// is neither a visit nor a change. `SIMKEEP_NONE` if the page is not known, and nothing was
-/// stored. Any thread. Costs as much as `simkeep_observe`, without a search.
+/// Sets the weight of a page from a time on, in milliseconds since 1970; finite and positive.
+/// Setting a weight is neither a visit nor a change of the page. `SIMKEEP_NONE` if the page is
+/// unknown; then no weight was stored. Any thread. Costs as much as `simkeep_observe`, without a
+/// search.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_set_weight(
     store: *mut StoreHandle,
@@ -129,8 +131,8 @@ pub extern "C" fn simkeep_set_weight(
     })
 }
 
-/// Sets the class of a page from a time on, in milliseconds since 1970, as `simkeep_set_weight`
-/// sets a weight. The meaning of a class is up to the caller.
+/// Sets the class of a page from a time on, in milliseconds since 1970, like `simkeep_set_weight`.
+/// The caller defines the meaning of a class.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_set_class(
     store: *mut StoreHandle,

@@ -18,19 +18,22 @@ use crate::write::visit::{
 const COLUMNS: &str = "url, time, seen, fingerprint, digest, epoch, status, modified, weight, class, \
                        also_fingerprint, also_epoch";
 
-/// Observes the visits of an Arrow table in order, and returns outcomes as `simkeep_observe_batch`
-/// does. Its columns, by name:
+/// Observes the visits of an Arrow table in order, and returns the outcomes like
+/// `simkeep_observe_batch`. The columns of the table, by name:
 ///
-/// - `url`: text. `time`: a timestamp, or milliseconds since 1970. Both must be there.
-/// - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without it, all is content.
-/// - `fingerprint`: 64 bits, signed or not. Null for content without one.
-/// - `digest`: 16 bytes. `status`, `class`: integers. `modified`: as `time`. `weight`: a number.
-/// - `epoch`: an integer. Without it, or where it is null, that of `simkeep_change_epoch`.
-/// - `also_fingerprint` and `also_epoch`, for content that was looked at in another epoch, too.
+/// - `url`: text. `time`: a timestamp, or milliseconds since 1970. The columns `url` and `time` are
+///   mandatory.
+/// - `seen`: text, `content`, `not-modified`, `gone` or `failed`. Without the column `seen`, all
+///   visits have the result `content`.
+/// - `fingerprint`: 64 bits, signed or not. Null for content without a fingerprint.
+/// - `digest`: 16 bytes. `status`, `class`: integers. `modified`: a time in the form of `time`.
+///   `weight`: a number.
+/// - `epoch`: an integer. Null, or a missing column, means the epoch of `simkeep_change_epoch`.
+/// - `also_fingerprint` and `also_epoch`, for content that also has a fingerprint in another epoch.
 ///
 /// All columns except the first two may be missing, or null in a row. Texts and bytes may have any
-/// layout, including dictionaries. The structures are read until this returns, and are not
-/// released. An error about a row has `simkeep_error_row`, and then nothing is stored. Free the
+/// layout, including dictionaries. The structures are read until the call returns, and are not
+/// released. For an invalid row, `simkeep_error_row` is its index, and no visit is stored. Free the
 /// result with `simkeep_outcomes_free`. Any thread. Costs as much as `simkeep_observe_batch`.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_observe_arrow(
@@ -46,8 +49,8 @@ pub extern "C" fn simkeep_observe_arrow(
     })
 }
 
-/// Loads the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, as
-/// `simkeep_load` loads an array.
+/// Loads the visits of an Arrow table, with the columns of `simkeep_observe_arrow`, like
+/// `simkeep_load` for an array.
 #[unsafe(no_mangle)]
 pub extern "C" fn simkeep_load_arrow(
     store: *mut StoreHandle,
@@ -67,7 +70,7 @@ pub extern "C" fn simkeep_load_arrow(
     })
 }
 
-/// Returns the visits of a table; those without an epoch get `epoch`.
+/// Returns the visits of a table; visits without an epoch get `epoch`.
 pub(crate) fn visits(mut table: Table<'_>, epoch: u32) -> Result<Vec<Visit>> {
     let mut visits = Vec::new();
     let no_memory = |_| Failure::argument("array", "there is not enough memory for its rows");
@@ -177,7 +180,7 @@ fn fingerprint(column: &Borrowed<'_>, row: usize) -> Result<u64> {
     bits.map_err(|_| Failure::argument("fingerprint", "it must be 64 bits"))
 }
 
-/// Returns a number of 32 bits.
+/// Returns the number in a row, of at most 32 bits.
 fn small(column: &Borrowed<'_>, row: usize) -> Result<u32> {
     let number = column.integer(row)?;
     u32::try_from(number).map_err(|_| Failure::argument("array", "it must be from 0 to 4294967295"))

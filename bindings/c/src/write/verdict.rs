@@ -25,9 +25,9 @@ code! {
 }
 
 code! {
-    /// How a page is known to be the same.
+    /// The reason why a page is known to be the same.
     pub enum SameCode from Option<SameBy> {
-        /// It is not the same.
+        /// The page is not the same.
         Nothing = 0 of None,
         Digest = 1 of Some(SameBy::Digest),
         Fingerprint = 2 of Some(SameBy::Fingerprint),
@@ -49,7 +49,8 @@ code! {
     }
 }
 
-/// Returns when the version that a page reverted to was last seen; 0 if it did not revert.
+/// Returns the time when the version that a page reverted to was last seen; 0 if the page did not
+/// revert.
 pub(crate) fn to(verdict: &Verdict) -> i64 {
     match verdict {
         Verdict::Reverted { to, .. } => (*to).as_ms(),
@@ -57,7 +58,7 @@ pub(crate) fn to(verdict: &Verdict) -> i64 {
     }
 }
 
-/// Returns how a page is known to be the same, from its verdict.
+/// Returns the reason why a page is known to be the same, from its verdict.
 pub(crate) fn same(verdict: &Verdict) -> SameCode {
     SameCode::of(match verdict {
         Verdict::Same(by) => Some(*by),
@@ -65,7 +66,7 @@ pub(crate) fn same(verdict: &Verdict) -> SameCode {
     })
 }
 
-/// Returns the meaning of a distance, if there is one.
+/// Returns the meaning of a distance, if there is a distance.
 pub(crate) fn band(meaning: Option<&Meaning>) -> BandCode {
     BandCode::of(meaning.map(|meaning| meaning.band))
 }

@@ -1,4 +1,4 @@
-//! One visit to one page, as a crawler reports it.
+//! A visit to a page, in the form in which a crawler reports it.
 
 use std::ffi::c_char;
 
@@ -8,7 +8,8 @@ use crate::abi::{self, plain};
 use crate::argument::{status, time};
 use crate::failure::{Failure, Result};
 
-/// `has`: the fingerprint. Content without one is a text too short to be distinguished.
+/// `has`: the fingerprint. Content without a fingerprint is a text that is too short to be
+/// distinguished.
 pub const SIMKEEP_HAS_FINGERPRINT: u32 = 1;
 /// `has`: the digest.
 pub const SIMKEEP_HAS_DIGEST: u32 = 2;
@@ -20,16 +21,16 @@ pub const SIMKEEP_HAS_MODIFIED: u32 = 8;
 pub const SIMKEEP_HAS_WEIGHT: u32 = 16;
 /// `has`: the class.
 pub const SIMKEEP_HAS_CLASS: u32 = 32;
-/// `has`: the content was fingerprinted in another epoch, too.
+/// `has`: the content was also fingerprinted in another epoch.
 pub const SIMKEEP_HAS_ALSO: u32 = 64;
-/// `has`: the fingerprint in that other epoch.
+/// `has`: the fingerprint in the other epoch.
 pub const SIMKEEP_HAS_ALSO_FINGERPRINT: u32 = 128;
-/// `has`: content, and its epoch.
+/// `has`: content, and the epoch of the content.
 pub const SIMKEEP_HAS_CONTENT: u32 = 256;
-/// `has`: a distance, its epoch, and its meaning.
+/// `has`: a distance, with its epoch and its meaning.
 pub const SIMKEEP_HAS_DISTANCE: u32 = 512;
 
-/// `has`: accept the time as it is, even if it looks like seconds since 1970.
+/// `has`: accept the time unchanged, even if it looks like seconds since 1970.
 pub const SIMKEEP_HAS_EARLY_TIME: u32 = 1024;
 
 /// The supported bits of a visit.
@@ -47,31 +48,32 @@ pub enum SeenCode {
     NotModified = 2,
     /// The page is gone (404, 410).
     Gone = 3,
-    /// The visit failed. It confirms nothing and changes nothing.
+    /// The visit failed. A failed visit neither confirms nor changes the content.
     Failed = 4,
     /// The page redirects: the digest, from `simkeep_redirect_digest`, identifies the target.
     Redirect = 5,
 }
 
-/// One visit to one page. Set all fields to 0, then the wanted ones, with their bits in `has`.
+/// A visit to a page. Set all fields to 0, then set the required fields, with their bits in `has`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Visit {
-    /// The URL of the page: UTF-8; these bytes are its identity. Read only during a call.
+    /// The URL of the page in UTF-8. The bytes of the URL identify the page. Read only during a
+    /// call.
     pub url: *const c_char,
-    /// Its length in bytes: at most 8192.
+    /// The length of `url` in bytes: at most 8192.
     pub url_len: usize,
-    /// The time, in milliseconds since 1970. A number that is before 1990 as milliseconds, and
-    /// after 1990 as seconds, is rejected without `SIMKEEP_HAS_EARLY_TIME`.
+    /// The time, in milliseconds since 1970. Without `SIMKEEP_HAS_EARLY_TIME`, a number is rejected
+    /// if it is before 1990 as milliseconds, and after 1990 as seconds.
     pub time_ms: i64,
     /// The result of the visit, a `simkeep_seen`.
     pub seen: i32,
-    /// Which of the following fields are set: `SIMKEEP_HAS_...`.
+    /// The optional fields that are set: `SIMKEEP_HAS_...`.
     pub has: u32,
     /// The fingerprint of the content.
     pub fingerprint: u64,
-    /// The epoch of the content. It is used for content only, and mandatory there: see
-    /// `simkeep_change_epoch`.
+    /// The epoch of the content. Mandatory for visits with content, and ignored for other visits.
+    /// See `simkeep_change_epoch`.
     pub epoch: u32,
     /// The HTTP status.
     pub status: u32,

@@ -1,7 +1,7 @@
 //! Reads tables of another library in place.
 //!
-//! The producer of a table guarantees that its buffers have the lengths it declares. Whatever can
-//! be checked is checked: types, lengths, offsets, and that no required pointer is NULL.
+//! The producer of a table guarantees that its buffers have the declared lengths. This module
+//! checks everything else: types, lengths, offsets, and that no required pointer is NULL.
 
 use std::ffi::{CStr, c_char};
 use std::slice;
@@ -17,7 +17,7 @@ pub(crate) struct Table<'a> {
     rows: usize,
 }
 
-/// A column of such a table.
+/// A column of a borrowed table.
 #[derive(Debug)]
 pub(crate) struct Borrowed<'a> {
     array: &'a ArrowArray,
@@ -46,7 +46,7 @@ enum Kind<'a> {
     },
     /// Bytes or texts addressed by views.
     Views,
-    /// Bytes of one fixed length each.
+    /// Bytes of the same fixed length in each row.
     Fixed {
         bytes: usize,
     },
@@ -56,7 +56,7 @@ enum Kind<'a> {
         signed: bool,
         of: Box<Borrowed<'a>>,
     },
-    /// Only nulls.
+    /// Nulls only.
     Null,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Table<'a> {
         self.rows
     }
 
-    /// Takes the column with this name out of the table, if there is one.
+    /// Takes the column with this name out of the table; `None` if there is no such column.
     pub(crate) fn take(&mut self, name: &str) -> Result<Option<Borrowed<'a>>> {
         let Some(at) = self.columns.iter().position(|(of, _)| *of == name) else { return Ok(None) };
         let (_, column) = self.columns.swap_remove(at);
@@ -162,7 +162,7 @@ impl<'a> Borrowed<'a> {
         }
     }
 
-    /// Whether its rows may be null.
+    /// Whether rows of the column may be null.
     fn may_be_absent(&self) -> bool {
         self.array.n_buffers > 0 && !self.buffer(0).is_null()
     }
@@ -170,11 +170,11 @@ impl<'a> Borrowed<'a> {
     fn is_marked_absent(&self, row: usize) -> bool {
         let at = self.start + row;
         let bits = if self.may_be_absent() { self.buffer(0) } else { std::ptr::null() };
-        // SAFETY: where there is such a buffer, its maker promises a bit for each row.
+        // SAFETY: if the validity buffer exists, its producer guarantees a bit for each row.
         !bits.is_null() && unsafe { bits.add(at / 8).read() } >> (at % 8) & 1 == 0
     }
 
-    /// Returns a buffer that exists, or NULL.
+    /// Returns a buffer of the column, which may be NULL.
     fn buffer(&self, nth: usize) -> *const u8 {
         if self.array.buffers.is_null() {
             return std::ptr::null();
@@ -227,7 +227,7 @@ impl<'a> Borrowed<'a> {
         }
     }
 
-    /// Returns the bytes of a view: inline if they are few, otherwise in a buffer.
+    /// Returns the bytes of a view. Few bytes are inline; more bytes are in a buffer.
     fn viewed(&self, view: &'a [u8]) -> Result<&'a [u8]> {
         let number = |at: usize| {
             let four = view.get(at..at + 4).map_or(-1, |four| integer(four, true));
@@ -238,7 +238,7 @@ impl<'a> Borrowed<'a> {
             return Ok(within);
         }
         let (buffer, from) = (number(8)?, number(12)?);
-        // Behind the buffers is one with their sizes.
+        // After the data buffers there is a buffer with their sizes.
         if length(buffer) + 3 >= self.array.n_buffers {
             return Err(Failure::argument(
                 "array",
@@ -347,7 +347,7 @@ impl Kind<'_> {
     }
 }
 
-/// Returns the integer in these bytes.
+/// Converts bytes to an integer.
 #[expect(clippy::host_endian_bytes, reason = "Arrow's memory is in the order of the machine")]
 fn integer(bytes: &[u8], signed: bool) -> i128 {
     let number = match *bytes {
@@ -373,12 +373,13 @@ fn length(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns a text in a structure, which ends with a NUL.
+/// Returns a text in a structure. The text ends with a NUL.
 fn text<'a>(pointer: *const c_char, name: &str) -> Result<&'a str> {
     if pointer.is_null() {
         return Err(Failure::argument(name, "a column has no name or no format"));
     }
-    // SAFETY: the interface promises that a NUL ends it, and that it lives as long as the structure.
+    // SAFETY: the interface guarantees that a NUL ends the text, and that the text lives as long as
+    // the structure.
     let text = unsafe { CStr::from_ptr(pointer) }.to_str();
     text.map_err(|_| Failure::argument(name, "a name in it is not UTF-8"))
 }

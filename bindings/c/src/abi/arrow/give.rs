@@ -29,7 +29,7 @@ impl Buffer {
         Buffer(words)
     }
 
-    /// Packs one bit each, the first ones lowest.
+    /// Packs each value into one bit, the first value into the lowest bit.
     pub(crate) fn bits(bits: &[bool]) -> Buffer {
         let byte =
             |bits: &[bool]| bits.iter().rev().fold(0_u8, |byte, bit| byte << 1 | u8::from(*bit));
@@ -41,14 +41,14 @@ impl Buffer {
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    /// Its type, in the notation of the interface.
+    /// The type of the column, in the notation of the interface.
     pub(crate) format: &'static str,
     pub(crate) len: usize,
-    /// Whether each value is present; `None` if all are.
+    /// Whether each value is present; `None` if all values are present.
     pub(crate) valid: Option<Vec<bool>>,
-    /// Its buffers after the validity bitmap.
+    /// The buffers of the column after the validity bitmap.
     pub(crate) buffers: Vec<Buffer>,
-    /// The texts that its numbers index.
+    /// The texts to which the numbers of the column are indexes.
     pub(crate) dictionary: Option<Box<Column>>,
     /// The columns of a table.
     pub(crate) children: Vec<Column>,
@@ -130,17 +130,17 @@ impl Column {
     }
 }
 
-/// Converts a length to the type of the interface. No memory is larger.
+/// Converts a length to the type of the interface. No allocation is longer.
 fn length(len: usize) -> i64 {
     i64::try_from(len).unwrap_or(i64::MAX)
 }
 
-/// Exports a table: writes its type and its data to the caller's pointers.
+/// Exports a table by writing its type and its data to the caller's pointers.
 pub(crate) fn give(table: Column, schema: *mut ArrowSchema, array: *mut ArrowArray) -> Result<()> {
     check_put(schema, "schema")?;
     check_put(array, "array")?;
-    // SAFETY: neither pointer is NULL, and the caller guarantees memory for both structures. That memory
-    // may be uninitialized, so its old content is not dropped.
+    // SAFETY: neither pointer is NULL, and the caller guarantees memory for both structures. The
+    // memory may be uninitialized, so its old content is not dropped.
     unsafe {
         schema.write_unaligned(table.schema());
         array.write_unaligned(table.array());
@@ -150,9 +150,9 @@ pub(crate) fn give(table: Column, schema: *mut ArrowSchema, array: *mut ArrowArr
 
 /// Releases an exported schema.
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: the caller has the exported structure, or a copy that replaced it, so the first one
-    // is not released any more. The parts are those that `Column::schema` boxed; children that were
-    // moved out have no `release`.
+    // SAFETY: the caller passes the exported structure, or a copy that replaced it; the replaced
+    // structure is not released. `Column::schema` boxed the parts. Children that were moved out
+    // have no `release`.
     unsafe {
         let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
         for child in parts.children.iter().chain([&parts.dictionary]).filter(|of| !of.is_null()) {
@@ -167,7 +167,7 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
 
 /// Releases an exported array.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    // SAFETY: as for a schema, with the parts that `Column::array` boxed.
+    // SAFETY: as in `release_schema`, with parts that `Column::array` boxed.
     unsafe {
         let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
         debug_assert_eq!(parts.pointers.as_ptr().cast_mut(), (*array).buffers);
