@@ -1,14 +1,14 @@
 //! The extension module behind the Python package `simkeep`.
 //!
-//! It converts, checks and calls; all logic of a store is in the crate `simkeep`. Names and
-//! documentation for Python are in `python/simkeep/`.
+//! The module converts and checks arguments, and calls the crate `simkeep`, which contains all
+//! logic of a store. Names and documentation for Python are in `python/simkeep/`.
 
 #![expect(clippy::too_many_arguments, reason = "those of a call from Python are keywords")]
 
 // `prose!`, the crate's descriptions of the copied types.
 include!(concat!(env!("OUT_DIR"), "/prose.rs"));
 
-// From the bottom up: a folder uses those before it.
+// The folders are in the order of their dependencies: a folder uses only the folders before it.
 /// Conversions between Python and Rust.
 mod convert {
     pub(crate) mod arg;
@@ -143,7 +143,7 @@ mod store;
 mod tool;
 
 /// The memory of a crawler, in Rust.
-// It was not run on an interpreter without its lock yet.
+// The module was not yet tested on an interpreter without the global lock.
 #[pyo3::pymodule(gil_used = true)]
 mod _simkeep {
     use super::convert::time::Time;

@@ -39,9 +39,9 @@ pub(crate) use self::view::View;
 
 /// A store that is open for writing.
 ///
-/// Threads may share it; their concurrent observations become durable together. It belongs to the
-/// process that opened it: in a forked one every call raises `ForkedError`. Close it, or use it in
-/// a `with` statement.
+/// Threads may share a store; their concurrent observations become durable together. A store
+/// belongs to the process that opened it; in a forked process every call raises `ForkedError`.
+/// Close the store, or use it in a `with` statement.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Store {
     open: Arc<Open>,
@@ -74,7 +74,7 @@ impl Store {
         let store = self.open.store(py)?;
         py.detach(|| {
             let answer = call(&store);
-            // It may be the last handle, if another thread has closed it.
+            // This handle may be the last, if another thread has closed the store.
             drop(store);
             answer
         })
@@ -86,8 +86,8 @@ impl Store {
 impl Store {
     /// Opens the store in a directory for writing.
     ///
-    /// Costs the time to read the journal, at most a second, whatever the size of the store. Raises
-    /// `NotAStoreError` if there is none, and `LockedError` if another process has it open.
+    /// Costs the time to read the journal, at most a second, for any size of the store. Raises
+    /// `NotAStoreError` if there is no store, and `LockedError` if another process has it open.
     ///
     /// Takes the options of `open_or_create`.
     #[staticmethod]
@@ -102,7 +102,8 @@ impl Store {
 
     /// Creates a store in a new or empty directory, and opens it.
     ///
-    /// Raises `AlreadyExistsError` if there is a store already. Takes the options of `open_or_create`.
+    /// Raises `AlreadyExistsError` if there is already a store. Takes the options of
+    /// `open_or_create`.
     #[staticmethod]
     #[pyo3(signature = (path, **options: "Unpack[_types.Options]"))]
     fn create(
@@ -113,7 +114,7 @@ impl Store {
         Store::opened(py, path, options, simkeep::Store::create)
     }
 
-    /// Opens the store, or creates it if there is none.
+    /// Opens the store, or creates it if there is no store.
     ///
     #[doc = options_prose!()]
     #[staticmethod]
@@ -138,14 +139,14 @@ impl Store {
         self.open.path.clone()
     }
 
-    /// Whether it was closed.
+    /// Whether the store was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.open.is_closed()
     }
 
-    /// Makes everything durable, ends the background work and releases the lock. May be called
-    /// twice.
+    /// Makes all observations durable, ends the background work and releases the lock. May be
+    /// called twice.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.open.close(py)
     }

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the tool with these arguments, of which the first is its name, and returns its exit code.
+/// Runs the tool with these arguments, and returns its exit code. The first argument is the name of
+/// the tool.
 #[pyfunction]
 #[pyo3(signature = (words: "list[str]"))]
 pub(crate) fn _tool(py: Python<'_>, words: Vec<OsString>) -> u8 {

@@ -1,4 +1,4 @@
-//! Checks whether this process was forked from the one in which an object was made.
+//! Checks whether this process was forked from the process in which an object was made.
 //!
 //! A fork copies the memory of a process but none of its threads, so locks held by other threads
 //! stay locked. Python counts its forks here, through `os.register_at_fork`, and every object that
@@ -6,9 +6,9 @@
 //!
 //! The locks of this crate are safe in a fork because of one rule: a thread takes them only while
 //! attached to the interpreter, and releases them before it detaches. The forking thread is
-//! attached, so no other thread holds such a lock then. No lock is held while an exception is
-//! created or an object is converted either: that may run another attached thread that waits for
-//! the lock.
+//! attached, so at a fork no other thread holds one of these locks. No lock is held while an
+//! exception is created or an object is converted, because creating or converting may run another
+//! attached thread that waits for the lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 
 use crate::convert::error::raise;
 
-/// The number of forks between the first process and this one.
+/// The number of forks between the first process and the current process.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that this process is a child.
+/// Records that this process is a child.
 #[pyfunction]
 pub(crate) fn _forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
@@ -30,24 +30,24 @@ pub(crate) fn _forked() {
 pub(crate) struct Birth(u64);
 
 impl Birth {
-    /// Returns this process.
+    /// Returns the current process.
     pub(crate) fn now() -> Birth {
         Birth(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Returns no process.
+    /// Returns a value that differs from every process.
     pub(crate) fn never() -> Birth {
         Birth(u64::MAX)
     }
 
-    /// Whether this is still that process.
+    /// Whether the current process is the process in which the object was made.
     pub(crate) fn is_here(self) -> bool {
         self == Birth::now()
     }
 
     /// # Errors
     ///
-    /// `ForkedError` in a child of that process.
+    /// Raises `ForkedError` in a child of the process in which the object was made.
     pub(crate) fn check(self, py: Python<'_>) -> PyResult<()> {
         if self.is_here() { Ok(()) } else { Err(raise(py, simkeep::Error::Forked)) }
     }

@@ -16,7 +16,8 @@ use crate::convert::error::OrRaise;
 /// The interval between checks for signals.
 pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 
-/// Runs a call that its progress can cancel, and cancels it when a signal raises an exception.
+/// Runs a call that its progress can cancel, and cancels the call when a signal raises an
+/// exception.
 pub(crate) fn long<T: Send>(
     py: Python<'_>,
     progress: &Progress,
@@ -27,7 +28,7 @@ pub(crate) fn long<T: Send>(
             let (done, is_done) = sync_channel::<()>(0);
             let name = "simkeep-call".to_owned();
             let made = thread::Builder::new().name(name).spawn_scoped(scope, move || {
-                // Its drop wakes the other side, even if the call panics.
+                // Dropping `done` wakes the other thread, even if the call panics.
                 let _done = done;
                 call()
             });
@@ -60,7 +61,7 @@ pub(crate) fn alone<T: Send + 'static>(
     let (done, mut is_done) = sync_channel(1);
     let name = "simkeep-call".to_owned();
     let thread = thread::Builder::new().name(name).spawn(move || {
-        // If the caller has left, the result is not needed.
+        // If the caller no longer waits, the result is not needed.
         let _ = done.send(call());
     });
     let thread = thread.map_err(thread_error).or_raise(py)?;
@@ -82,7 +83,7 @@ pub(crate) fn no_answer() -> Error {
     Error::InvalidArgument("the thread of a call panicked".to_owned())
 }
 
-/// The error if the system starts no more threads.
+/// The error for a thread that the system could not start.
 pub(crate) fn thread_error(e: std::io::Error) -> Error {
     Error::Io {
         action: "start",

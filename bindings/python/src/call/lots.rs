@@ -1,7 +1,7 @@
 //! Passes the items of a caller's iterable to a call of the crate.
 //!
 //! The caller's thread runs the iterable, and another thread runs the call. So the call works
-//! without the interpreter's lock, and an exception of the iterable ends it.
+//! without the interpreter's lock, and an exception of the iterable ends the call.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -15,18 +15,18 @@ use crate::convert::error::OrRaise;
 
 /// The number of items in a chunk.
 const ITEMS: usize = 1024;
-/// The most chunks that may wait.
+/// The maximum number of waiting chunks.
 const LOTS: usize = 4;
 
 /// A message to the call.
 enum Lot<T> {
     Items(Vec<T>),
-    /// The end of the items: without it, a call whose caller failed would accept a part as the
-    /// whole.
+    /// The end of the items. Without the message [`Lot::End`], a call would accept a part of the
+    /// items as all items if the caller failed.
     End,
 }
 
-/// Runs a call in another thread with the items as they come.
+/// Runs a call in another thread, and passes it the items as they arrive.
 pub(crate) fn hand_on<T: Send, R: Send>(
     py: Python<'_>,
     name: &str,
@@ -45,7 +45,7 @@ pub(crate) fn hand_on<T: Send, R: Send>(
         if given.is_err() {
             progress.cancel();
         }
-        // Without its end, where that was not given.
+        // If the items ended early, the channel closes without the message [`Lot::End`].
         drop(send);
         let mut signal = Ok(());
         while !thread.is_finished() {
@@ -83,7 +83,7 @@ fn give<T: Send>(
     Ok(())
 }
 
-/// Passes on a chunk. Returns whether it was received.
+/// Passes on a chunk. Returns whether the chunk was received.
 fn give_lot<T: Send>(py: Python<'_>, send: &SyncSender<Lot<T>>, mut lot: Lot<T>) -> PyResult<bool> {
     loop {
         lot = match send.try_send(lot) {
@@ -96,7 +96,7 @@ fn give_lot<T: Send>(py: Python<'_>, send: &SyncSender<Lot<T>>, mut lot: Lot<T>)
     }
 }
 
-/// The items for the call; `Cancelled` if their source was stopped.
+/// The items for the call. Yields `Cancelled` if their source was stopped.
 pub(crate) struct Coming<T> {
     lots: Receiver<Lot<T>>,
     items: std::vec::IntoIter<T>,

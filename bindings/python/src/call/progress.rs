@@ -6,8 +6,8 @@ use crate::convert::word::Stage;
 
 /// The progress of a long call, which other threads can read and cancel.
 ///
-/// Use it for one call at a time. A cancelled call raises `CancelledError`, usually within some
-/// milliseconds.
+/// Use a progress for one call at a time. A cancelled call raises `CancelledError`, usually within
+/// some milliseconds.
 #[pyclass(frozen, module = "simkeep")]
 #[derive(Default)]
 pub(crate) struct Progress(pub(crate) simkeep::Progress);
@@ -24,7 +24,7 @@ impl Progress {
         self.0.cancel();
     }
 
-    /// Whether it was cancelled.
+    /// Whether the call was cancelled.
     #[getter]
     fn cancelled(&self) -> bool {
         self.0.is_cancelled()
@@ -36,7 +36,7 @@ impl Progress {
         self.0.stage().into()
     }
 
-    /// How much of this stage is done.
+    /// The amount of work of this stage that is done.
     #[getter]
     fn done(&self) -> u64 {
         self.0.done()
@@ -70,7 +70,7 @@ impl Progress {
     }
 }
 
-/// Returns the given progress, or an unobserved one.
+/// Returns the progress of the caller, or an unobserved progress.
 pub(crate) fn given(progress: Option<&Bound<'_, Progress>>) -> simkeep::Progress {
     progress.map_or_else(simkeep::Progress::default, |progress| progress.get().0.clone())
 }

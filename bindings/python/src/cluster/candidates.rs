@@ -21,13 +21,13 @@ value! {
     Candidate from of: simkeep::cluster::Candidacy {
         /// Whether the page is a candidate.
         candidacy: Candidacy = of,
-        /// The position of the page, for `add`, if it is one.
+        /// The location of the page, for `add`, if the page is a candidate.
         location: Option<u64> = match of {
             cluster::Candidacy::Candidate { location, .. } => Some(location.to_bits()),
             _ => None,
         },
-        /// The digest of the compared content, if there is one. Do not add another text of the
-        /// page, such as an older version.
+        /// The digest of the compared content, if known. Do not add another text of the page, for
+        /// example an older version.
         digest: Option<[u8; 16]> = match of {
             cluster::Candidacy::Candidate { digest, .. } => digest,
             _ => None,
@@ -35,15 +35,15 @@ value! {
     }
 }
 
-/// Pages with others within k bits of them: their texts are worth comparing.
+/// Pages with other pages within k bits. The texts of these pages are worth comparing.
 ///
 /// The store has no texts. Ask for each page whether its text is needed (`candidacy`), add the
-/// needed texts (`add`), and get the clusters of similar ones (`clusters`). Takes two bits of
+/// needed texts (`add`), and get the clusters of similar texts (`clusters`). Takes two bits of
 /// memory for each page of the store, and in scratch files 68 bytes for each added text. Threads
-/// may share it. It belongs to the process that made it.
+/// may share the candidates. Candidates belong to the process that made them.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Candidates {
-    /// `None` once its clusters were computed. Threads take it only while attached to the
+    /// `None` once the clusters were computed. Threads take the value only while attached to the
     /// interpreter, and put it back before they detach.
     of: Mutex<Option<Arc<cluster::Candidates>>>,
     birth: Birth,
@@ -97,9 +97,8 @@ impl Candidates {
 
     /// Adds the text of the page at a `location`; repeated calls are allowed.
     ///
-    /// A page with several different texts is not compared, since it is unknown which of them is
-    /// current. Linear in the text. Raises `InvalidArgumentError` if there is no candidate at the
-    /// place.
+    /// A page with several different texts is not compared, since the current text is unknown.
+    /// Linear in the text. Raises `InvalidArgumentError` if there is no candidate at the location.
     #[pyo3(signature = (location: "int", text: "str"))]
     fn add<'py>(
         &self,
@@ -113,12 +112,13 @@ impl Candidates {
         py.detach(|| of.add(location, BitSketcher::new().of_text(&text))).or_raise(py)
     }
 
-    /// Clusters all pages as `View.clusters` does, but by the similarity of texts.
+    /// Clusters all pages like `View.clusters`, but by the similarity of texts.
     ///
-    /// The leader of a page is within k bits, and their texts have at least this resemblance, from
-    /// 0 to 1; of several leaders, the most similar one counts. Pages without a text lead clusters
-    /// of their own. The candidates cannot be used afterwards. Costs some joins; many near
-    /// fingerprints with dissimilar texts cost quadratic time. Ctrl-C ends it.
+    /// The leader of a page is within k bits, and the texts of both have at least this resemblance,
+    /// from 0 to 1. If there are several such leaders, the page belongs to the most similar leader.
+    /// A page without a text is the only page of its cluster. The candidates cannot be used
+    /// afterwards. Costs some joins; many near fingerprints with dissimilar texts cost quadratic
+    /// time. Ctrl-C ends the call.
     ///
     /// Raises `InvalidArgumentError` on a second call, or while another thread adds texts.
     #[pyo3(signature = (resemblance: "float", *, progress=None))]

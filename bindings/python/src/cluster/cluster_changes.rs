@@ -1,4 +1,4 @@
-//! How clusters changed between two times.
+//! The changes of clusters between two times.
 
 use std::sync::Arc;
 
@@ -23,12 +23,13 @@ value! {
         before: Option<String>,
         after: Option<String>,
         reason: LeaderChangeReason = change.reason,
-        /// The distance in bits by which the page or its leader changed, if that is the reason.
+        /// The distance in bits by which the page or its leader changed, if the reason is such a
+        /// change.
         bits: Option<u32> = changed_bits(change.reason),
     }
 }
 
-/// Returns the distance by which something changed, if that is the reason.
+/// Returns the distance by which the page or its leader changed, if the reason is such a change.
 pub(crate) fn changed_bits(reason: cluster::LeaderChangeReason) -> Option<u32> {
     match reason {
         cluster::LeaderChangeReason::Changed { bits }
@@ -53,8 +54,8 @@ impl Item for cluster::ClusterChange {
 
 /// The clusters at two times: an iterable over the pages whose leader changed, in SURT order.
 ///
-/// It can be iterated several times; each iteration reads both clusterings, in a thread that ends
-/// when the stream is closed. It belongs to the process that made it.
+/// The changes can be iterated several times. Each iteration reads both clusterings, in a thread
+/// that ends when the stream is closed. The object belongs to the process that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct ClusterChanges {
     of: Arc<cluster::ClusterChanges>,

@@ -1,4 +1,4 @@
-//! Clusters and the pages in them, as values.
+//! Clusters and their pages, as values.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -27,7 +27,7 @@ value! {
     RankedPage from page: simkeep::cluster::RankedPage {
         url: String,
         fingerprint: u64,
-        /// The current class; `None` for a page without one.
+        /// The current class; `None` for a page without a class.
         class_: Option<u32> = page.class,
         rank: Py<PyBytes>,
     }
@@ -37,19 +37,19 @@ value! {
     ClusteredPage from page: simkeep::cluster::ClusteredPage {
         url: String,
         fingerprint: u64,
-        /// The current class, whatever the time of the clusters; `None` for a page without one.
+        /// The current class, for any time of the clusters; `None` for a page without a class.
         class_: Option<u32> = page.class,
         leader: String,
         leader_class: Option<u32>,
         distance: u32,
         resemblance: Option<f64>,
         pages: u64,
-        /// How it is known to be nearly the same as its leader; `None` for the leader, and in
-        /// results of `cluster_of`.
+        /// The reason why the page is known to be nearly equal to its leader; `None` for the
+        /// leader, and in results of `cluster_of`.
         by: Option<OriginalBy>,
     }
     also {
-        /// Whether it leads its cluster.
+        /// Whether the page leads its cluster.
         #[getter]
         fn is_leader(&self) -> bool {
             self.url == self.leader
@@ -58,12 +58,12 @@ value! {
 }
 
 value! {
-    /// The cluster of one page.
+    /// The cluster of a page.
     PageCluster from of: simkeep::cluster::PageCluster {
         cluster: Py<Cluster>,
         pages: Tuple<ClusteredPage>,
-        /// Whether this equals the cluster in `clusters`. If not, the searches around the page were
-        /// cut short: another page may lead it, or pages may be missing.
+        /// Whether this cluster equals the cluster of the page in `clusters`. If not, the searches
+        /// around the page were cut short: another page may be the leader, or pages may be missing.
         complete: bool,
     }
 }

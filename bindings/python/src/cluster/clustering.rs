@@ -7,7 +7,7 @@ use simkeep::cluster::Clustering;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::keywords::{each, unknown};
 
-/// Returns the options for these keywords. `with_at`: whether a time is allowed.
+/// Returns the options for these keywords. `with_at` allows a time.
 pub(crate) fn asked(
     k: Option<&Bound<'_, PyAny>>,
     keywords: Option<&Bound<'_, PyDict>>,

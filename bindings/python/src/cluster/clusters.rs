@@ -21,9 +21,9 @@ const NAME: &str = "simkeep-clusters";
 
 /// The clusters of a store at a point in time: groups of near pages with a leader.
 ///
-/// They stay in memory or in scratch files until this is released, together with their snapshot,
-/// and can be iterated several times, in several orders. They belong to the process that made them:
-/// in a forked one, `ForkedError` is raised.
+/// The clusters and their snapshot stay in memory or in scratch files until this object is
+/// released. The clusters can be iterated several times, in several orders. Clusters belong to the
+/// process that made them; in a forked process they raise `ForkedError`.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Clusters {
     of: Of,
@@ -90,7 +90,7 @@ impl Clusters {
         self.get().pages()
     }
 
-    /// The number of distinct fingerprints of these pages.
+    /// The number of distinct fingerprints of the clustered pages.
     #[getter]
     fn fingerprints(&self) -> u64 {
         self.get().fingerprints()
@@ -102,7 +102,7 @@ impl Clusters {
         self.get().epoch().number()
     }
 
-    /// The number of other pages that have content, but no fingerprint of the epoch: they are in no
+    /// The number of pages with content, but without a fingerprint of the epoch, which are in no
     /// cluster.
     #[getter]
     fn without_fingerprint(&self) -> u64 {
@@ -128,7 +128,7 @@ impl Clusters {
         Tuple::new(py, self.get().sizes())
     }
 
-    /// The distance.
+    /// The distance of the clustering, in bits.
     #[getter]
     fn k(&self) -> u32 {
         self.get().k()
@@ -140,8 +140,8 @@ impl Clusters {
 
     /// The pages of clusters with at least this many pages, in SURT order, each with its leader.
     ///
-    /// Costs a sort of some 100 bytes a page, within the given memory, and then a read of each
-    /// page, in a thread that ends when the stream is closed.
+    /// Costs a sort of some 100 bytes a page, within `memory_bytes`, and then a read of each page, in
+    /// a thread that ends when the stream is closed.
     #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_page(
         &self,
@@ -156,8 +156,8 @@ impl Clusters {
     /// The pages of clusters with at least this many pages, cluster by cluster in the order of
     /// `by_size`.
     ///
-    /// The leader comes first, then the others by distance and in SURT order. Costs as much as
-    /// `by_page`.
+    /// In each cluster the leader comes first, then the other pages by distance and in SURT order.
+    /// Costs as much as `by_page`.
     #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_cluster(
         &self,
@@ -171,7 +171,7 @@ impl Clusters {
 
     /// The clusters with at least this many pages, the largest first.
     ///
-    /// Equally large ones are in the order of their leaders. Costs a sort of some 100 bytes a
+    /// Equally large clusters are in the order of their leaders. Costs a sort of some 100 bytes a
     /// cluster, and then a read of each leader.
     #[pyo3(signature = (pages_min: "int" = 1))]
     fn by_size(
@@ -184,9 +184,9 @@ impl Clusters {
 
     /// The pages that are dropped in favour of their leaders, to look up by URL.
     ///
-    /// A page is dropped if its leader is another page of its class, or of one of the classes in
-    /// `open`, which everybody may see; `None` among them stands for pages without a class. All
-    /// others are kept. Costs a sort of 16 bytes for each dropped page, and one bit of memory for
+    /// A page is dropped if its leader is another page of its class, or a page of a class in
+    /// `open`, which everybody may see. `None` in `open` means pages without a class. All other
+    /// pages are kept. Costs a sort of 16 bytes for each dropped page, and one bit of memory for
     /// each page of the store.
     #[pyo3(signature = (open: "Iterable[int | None] | None" = None))]
     fn dropped(&self, py: Python<'_>, open: Option<&Bound<'_, PyAny>>) -> PyResult<Dropped> {

@@ -42,7 +42,7 @@ value! {
     }
 }
 
-/// Converts labels of pages: a dictionary, or pairs.
+/// Converts labels of pages from a dictionary or from pairs.
 pub(crate) fn labels(given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(String, String)>> {
     let Some(given) = given.filter(|given| !given.is_none()) else { return Ok(Vec::new()) };
     let arg = Arg::new("labels");

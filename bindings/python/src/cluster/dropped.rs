@@ -1,7 +1,7 @@
 //! The pages that are dropped in favour of their leaders.
 //!
-//! The result borrows the clusters. So it stays in a separate thread, which answers queries until
-//! nobody can ask any more.
+//! The result borrows the clusters. So the result stays in a separate thread, which answers queries
+//! until the last sender of queries is dropped.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -21,8 +21,8 @@ value! {
     Fated from of: simkeep::cluster::Fate {
         /// Whether the page is kept or dropped.
         fate: Fate = of,
-        /// The digest of the compared content, if the page is dropped and has one. Other content of
-        /// the page, such as an older version, may have no kept near-duplicate.
+        /// The digest of the compared content, if the page is dropped and has a digest. Other
+        /// content of the page, for example an older version, may have no kept near-duplicate.
         digest: Option<[u8; 16]> = match of {
             cluster::Fate::Dropped { digest } => digest,
             _ => None,
@@ -42,11 +42,11 @@ type Question = Box<dyn FnOnce(&cluster::Dropped<'_>) + Send>;
 
 /// The pages that are dropped in favour of their leaders, by URL.
 ///
-/// `len` is their number. Threads may share it; their queries run one after another. It belongs to
-/// the process that made it.
+/// `len` is the number of these pages. Threads may share the object; their queries run one after
+/// another. The object belongs to the process that made it.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Dropped {
-    /// `None` after the end.
+    /// The sender of queries; `None` once the object is being dropped.
     ask: Option<Sender<Question>>,
     thread: Option<JoinHandle<()>>,
     len: u64,
@@ -98,8 +98,8 @@ impl Dropped {
     }
 }
 
-/// Finds the dropped pages, reports their number, and answers queries until nobody can ask any
-/// more.
+/// Finds the dropped pages, reports their number, and answers queries until the last sender of
+/// queries is dropped.
 fn answer(
     of: &cluster::Clusters,
     open: &Classes,
@@ -108,7 +108,7 @@ fn answer(
 ) {
     let dropped = of.dropped(open);
     let count = dropped.as_ref().map(cluster::Dropped::len).map_err(Clone::clone);
-    // If the receiver is gone, no queries will come.
+    // If the receiver was dropped, there will be no queries.
     if found.send(count).is_ok()
         && let Ok(dropped) = &dropped
     {
@@ -131,7 +131,7 @@ impl Dropped {
         Fated::from_rust(py, self.ask(py, move |dropped| dropped.fate(&url))?)
     }
 
-    /// The page that is kept instead of a dropped one, with their distance.
+    /// The page that is kept instead of a dropped page, with the distance of the two pages.
     ///
     /// `None` if the page is not dropped. Costs as much as `fate`, and reading the kept page.
     #[pyo3(signature = (url: "str"))]
@@ -158,11 +158,11 @@ impl Dropped {
     }
 }
 
-/// The thread ends when nobody can ask any more. It releases the clusters itself.
+/// Ends the thread by dropping the sender of queries. The thread releases the clusters itself.
 impl Drop for Dropped {
     fn drop(&mut self) {
         if !self.birth.is_here() {
-            // In a child process the thread does not exist, and its locks stay locked.
+            // In a child process the thread does not exist, and locks that it held stay locked.
             std::mem::forget((self.ask.take(), self.thread.take()));
         }
     }

@@ -16,7 +16,7 @@ use simkeep::{Classes, Digest, Epoch, Prefix, Time};
 use crate::convert::error::{OrRaise, of_class};
 use crate::convert::time;
 
-/// The most characters of a wrong value that a message shows.
+/// The maximum number of characters of a wrong value that a message shows.
 const SHOWN_MAX: usize = 80;
 
 /// An argument, or a column or key of a row.
@@ -45,7 +45,7 @@ impl Arg {
         Arg { name, ..self }
     }
 
-    /// Returns a row of it, counted from 0.
+    /// Returns a row of this argument, counted from 0.
     pub(crate) const fn at(self, row: u64) -> Arg {
         Arg { row: Some(row), ..self }
     }
@@ -73,10 +73,10 @@ impl Arg {
     }
 }
 
-/// Formats a value as Python does, truncated.
+/// Formats a value by its `repr`, truncated.
 pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     let Ok(repr) = value.repr() else { return "what it is".to_owned() };
-    // Escaped for terminals.
+    // The text is escaped for terminals.
     let repr = repr.to_string_lossy();
     match repr.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => format!("{}...", repr.get(..end).unwrap_or_default()),
@@ -84,8 +84,8 @@ pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// Converts an integer to an `int`: an `int`, or an object with `__index__`, such as a number of
-/// numpy; not a `bool`.
+/// Converts an integer to an `int`: an `int`, or an object with `__index__`, for example a number
+/// of numpy; not a `bool`.
 fn whole<'py>(arg: Arg, given: &Bound<'py, PyAny>, expected: &str) -> PyResult<Bound<'py, PyInt>> {
     if !given.is_instance_of::<PyBool>() {
         if let Ok(number) = given.cast::<PyInt>() {
@@ -126,7 +126,7 @@ pub(crate) fn epoch(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Epoch> {
     number(arg, given, u64::from(u32::MAX), expected).map(to_u32).map(Epoch::from_number)
 }
 
-/// Converts a number of 32 bits, such as a class.
+/// Converts a number of 32 bits, for example a class.
 pub(crate) fn u32(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u32> {
     number(arg, given, u64::from(u32::MAX), "an int from 0 to 2**32 - 1").map(to_u32)
 }
@@ -146,7 +146,7 @@ pub(crate) fn limit(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<usize> {
     if given.is_none() { Ok(usize::MAX) } else { size(arg, given) }
 }
 
-/// Converts a number of 16 bits, such as an HTTP status.
+/// Converts a number of 16 bits, for example an HTTP status.
 pub(crate) fn u16(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<u16> {
     let number = number(arg, given, u64::from(u16::MAX), "an int from 0 to 65535")?;
     u16::try_from(number).map_err(|_| arg.value_error("an int from 0 to 65535", given))
@@ -173,7 +173,7 @@ pub(crate) fn float(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<f64> {
     given.extract().map_err(|_| arg.type_error("a number", given))
 }
 
-/// Converts a weight; the crate decides which numbers are invalid.
+/// Converts a weight; the crate rejects invalid numbers.
 pub(crate) fn weight(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Weight> {
     let weight = simkeep::Weight::from(float(arg, given)?);
     if weight.is_sound() {
@@ -285,7 +285,7 @@ pub(crate) fn text<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a st
 }
 
 /// Converts the text of a page, with each lone surrogate replaced by U+FFFD, as in the tool's JSON
-/// input: texts that were cut in the middle of a character have them.
+/// input. Texts that were cut in the middle of a character have lone surrogates.
 pub(crate) fn content<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, str>> {
     let text = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
     if let Ok(text) = text.to_str() {
@@ -298,7 +298,7 @@ pub(crate) fn content<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<Cow
     Ok(Cow::Owned(String::from_utf16_lossy(&units)))
 }
 
-/// Converts one of a few words.
+/// Converts a word from a short list of choices.
 pub(crate) fn choice<T: Copy>(
     arg: Arg,
     given: Option<&Bound<'_, PyAny>>,
@@ -314,7 +314,7 @@ pub(crate) fn choice<T: Copy>(
     })
 }
 
-/// Converts the URL of a page; the crate decides which texts are invalid.
+/// Converts the URL of a page; the crate rejects invalid URLs.
 pub(crate) fn url<'a>(arg: Arg, given: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     let url = given.cast::<PyString>().map_err(|_| arg.type_error("str", given))?;
     url.to_str().map_err(|_| {
@@ -335,7 +335,7 @@ pub(crate) fn path(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     given.extract().map_err(|_| arg.type_error("a path", given))
 }
 
-/// Converts rules that rank pages, such as "https,shortest-url".
+/// Converts rules that rank pages, for example "https,shortest-url".
 pub(crate) fn ranking(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
     text(arg, given)?.parse().map_err(|e| arg.wrong(format!("is not a rule: {e}")))
 }
@@ -359,7 +359,7 @@ pub(crate) fn classes(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     Ok(if unclassed { classes.and_unclassed() } else { classes })
 }
 
-/// Converts a pair, such as of two times.
+/// Converts a pair, for example a pair of times.
 pub(crate) fn pair<'py>(
     arg: Arg,
     given: &Bound<'py, PyAny>,

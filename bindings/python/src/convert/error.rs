@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
 use simkeep::{Error, ErrorKind, Holder};
 
-/// Returns the name of the class of a kind; `None` if it has none yet.
+/// Returns the name of the class of a kind; `None` if the kind has no class yet.
 fn class(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::Io => "IoError",
@@ -115,7 +115,7 @@ pub(crate) fn in_row(py: Python<'_>, raised: PyErr, row: usize) -> PyErr {
     named.map_or_else(|e| e, |()| raised)
 }
 
-/// Converts results of the crate to those of Python.
+/// Converts results of the crate to results with Python exceptions.
 pub(crate) trait OrRaise<T> {
     /// Returns the value, or the exception for the error.
     fn or_raise(self, py: Python<'_>) -> PyResult<T>;

@@ -1,4 +1,4 @@
-//! Keywords of calls that have many.
+//! Keywords of calls with many keywords.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

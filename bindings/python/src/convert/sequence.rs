@@ -6,7 +6,7 @@ use pyo3::types::{PyRange, PySlice};
 
 use crate::convert::typed::{Iter, Picked};
 
-/// Returns an item of a sequence, or those of a slice.
+/// Returns an item of a sequence, or the items of a slice.
 pub(crate) fn item<T, Item>(
     index: &Bound<'_, PyAny>,
     all: &[T],

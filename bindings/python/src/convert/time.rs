@@ -1,4 +1,4 @@
-//! Times: aware `datetime`s in UTC in Python; and intervals: `timedelta`s.
+//! Converts times to aware `datetime`s in UTC, and intervals to `timedelta`s.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -1,7 +1,8 @@
 //! Python objects with precise types: tuples, iterators, results of `__getitem__`.
 //!
 //! With the feature `stub`, the extension contains the signatures of all classes and functions. The
-//! type of a result is the `OUTPUT_TYPE` of its Rust type, which `PyTuple` and `PyAny` leave open.
+//! type of a result is the `OUTPUT_TYPE` of its Rust type; the types of `PyTuple` and `PyAny` are
+//! not precise enough.
 
 use std::borrow::Borrow;
 use std::convert::Infallible;
@@ -128,8 +129,8 @@ impl<T> From<Bound<'_, PyAny>> for Typed<T> {
     }
 }
 
-/// The result of `__getitem__`: an item for an index, several for a slice. The stub has an overload
-/// for each.
+/// The result of `__getitem__`: an item for an index, several items for a slice. The stub has an
+/// overload for each case.
 pub(crate) enum Picked<Item, Items> {
     Item(Item),
     Items(Items),

@@ -1,6 +1,7 @@
 //! Value classes: frozen, comparable and hashable, with a `repr` that evaluates to an equal value.
 //!
-//! Their common methods work by the names of their fields, so they are implemented here once.
+//! The common methods of values use the names of their fields, so the methods are implemented once,
+//! in this module.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -16,7 +17,7 @@ use simkeep::{Digest, Epoch, Weight};
 use crate::convert::typed::{Tuple, Typed};
 
 /// Declares a class of values by its fields, which are also its constructor's arguments. Further
-/// methods follow `also`; the module is `simkeep`, unless another one is given first.
+/// methods follow `also`; the module is `simkeep`, unless another module comes first.
 ///
 /// `Page from page: simkeep::Page { ... }` copies a type of the crate: each field gets the value
 /// after `=`, or the field of the same name in the crate, converted by [`FromRust`]. Values after
@@ -261,13 +262,13 @@ pub(crate) fn hash(value: &Bound<'_, PyAny>, names: &[&str]) -> PyResult<isize> 
     fields(value, names)?.hash()
 }
 
-/// Returns the `repr` of a value, which evaluates to an equal one.
+/// Returns the `repr` of a value, which evaluates to an equal value.
 pub(crate) fn repr(value: &Bound<'_, PyAny>, class: &str, names: &[&str]) -> PyResult<String> {
     let mut repr = format!("{class}(");
     let mut comma = "";
     for name in names {
         let field = value.getattr(*name)?;
-        // Bits are read as digits of 16.
+        // Fingerprints are shown in hexadecimal digits.
         let is_bits = *name == "fingerprint" && field.is_instance_of::<PyInt>();
         let field = if is_bits {
             format!("0x{:016x}", field.extract::<u64>()?)
@@ -281,7 +282,7 @@ pub(crate) fn repr(value: &Bound<'_, PyAny>, class: &str, names: &[&str]) -> PyR
     Ok(repr)
 }
 
-/// Whether two values of a class are equal; for other classes Python decides.
+/// Whether two values of a class are equal; values of other classes are compared by Python.
 pub(crate) fn eq<'py>(
     value: &Bound<'py, PyAny>,
     other: &Bound<'py, PyAny>,

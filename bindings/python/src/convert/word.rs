@@ -1,6 +1,6 @@
 //! Words: members of the enumerations in `simkeep/_words.py`.
 //!
-//! A test compares the lists here with those there.
+//! A test compares the lists in this file with the lists in that file.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ macro_rules! words {
             impl $Name {
                 const ALL: &'static [($Name, &'static str)] = &[$(($Name::$Member, $value),)*];
 
-                /// Returns its value.
+                /// Returns the value of the member.
                 #[allow(clippy::allow_attributes, dead_code, reason = "not all are written out")]
                 pub(crate) fn value(self) -> &'static str {
                     match self { $($Name::$Member => $value,)* }
@@ -120,14 +120,14 @@ words! {
         Known = "known",
         Other = "other",
     }
-    /// How a page is known to be the same.
+    /// The reason why a page is known to be the same.
     SameBy {
         Digest = "digest",
         Fingerprint = "fingerprint",
         NotModified = "not-modified",
         Other = "other",
     }
-    /// How the content of two pages is known to be nearly the same.
+    /// The reason why the contents of two pages are known to be nearly the same.
     OriginalBy {
         Digest = "digest",
         Fingerprint = "fingerprint",
@@ -173,7 +173,7 @@ words! {
         Ahead = "ahead",
         Other = "other",
     }
-    /// The reason why a page has another leader than before.
+    /// The reason why the leader of a page changed.
     LeaderChangeReason {
         New = "new",
         Gone = "gone",
@@ -183,7 +183,7 @@ words! {
         Outranked = "outranked",
         Other = "other",
     }
-    /// The fate of a page when others are dropped.
+    /// The fate of a page when near-duplicates are dropped.
     Fate {
         Unknown = "unknown",
         Kept = "kept",

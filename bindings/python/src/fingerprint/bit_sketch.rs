@@ -10,8 +10,9 @@ use crate::convert::arg::{self, Arg};
 
 /// A sketch of a text in 64 bytes, which estimates the resemblance of two texts.
 ///
-/// The resemblance is that of their runs of five words. `Candidates` store such a sketch of each
-/// text. `bytes` has its bytes, from which it can be restored.
+/// The resemblance is computed from the texts' runs of five words. `Candidates` store a sketch of
+/// each text. `bytes` returns the bytes of a sketch, and `BitSketch` restores a sketch from its
+/// bytes.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct BitSketch(fingerprint::BitSketch);
 
@@ -40,15 +41,15 @@ impl BitSketch {
         PyBytes::new(py, &self.0.to_bytes())
     }
 
-    /// The number of their 512 bits in which two sketches differ.
+    /// The number of the 512 bits in which two sketches differ.
     fn distance(&self, other: &Bound<'_, BitSketch>) -> u32 {
         self.0.distance(&other.get().0)
     }
 
     /// The estimated resemblance of the two texts.
     ///
-    /// It is 1 for equal texts, and about 0, possibly negative, for texts without a common run. The
-    /// standard error is 0.027 at a resemblance of 0.8.
+    /// The resemblance is 1 for equal texts, and about 0, possibly negative, for texts without a
+    /// common run. The standard error is 0.027 at a resemblance of 0.8.
     fn resemblance(&self, other: &Bound<'_, BitSketch>) -> f64 {
         self.0.resemblance(&other.get().0)
     }

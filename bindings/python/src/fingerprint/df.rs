@@ -14,8 +14,8 @@ use crate::convert::error::{OrRaise, of_class};
 use crate::convert::value::{FromRust, value};
 use crate::fingerprint::origin::recipe;
 
-/// A frozen table of document frequencies: a memory-mapped file. Opening it reads and checks all of
-/// it.
+/// A frozen table of document frequencies: a memory-mapped file. Opening a table reads and checks
+/// the whole file.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Table(Arc<df::Table>);
 
@@ -51,14 +51,14 @@ impl Table {
         self.0.terms()
     }
 
-    /// The kind of features: the first part of the names of recipes that can use the table.
+    /// The kind of features: the first part of the names of the recipes that can use the table.
     #[getter]
     fn features(&self) -> &str {
         self.0.features()
     }
 
-    /// The minimum number of documents of a feature in the table, and how many rarer ones were left
-    /// out.
+    /// The minimum number of documents of a feature in the table, and the number of rarer features
+    /// that were left out.
     #[getter]
     fn left_out(&self) -> (u32, u64) {
         self.0.left_out()
@@ -76,12 +76,13 @@ impl Table {
     }
 }
 
-/// Counts how many documents have each feature, for a new table in a file.
+/// Counts the documents with each feature, for a new table in a file.
 ///
-/// Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to it.
+/// Counts that do not fit into `memory_bytes` (64 MiB by default) go to a scratch file next to the
+/// table.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Counter {
-    /// `None` once it was frozen or closed, or while a thread counts.
+    /// `None` once the counter was frozen or closed, or while a thread counts.
     counter: Mutex<Option<df::Counter>>,
     birth: Birth,
 }
@@ -133,7 +134,7 @@ impl Counter {
         Ok(Table(Arc::new(table)))
     }
 
-    /// Discards the counts, and leaves no file, unless it was frozen. May be called twice.
+    /// Discards the counts, and leaves no file, unless the table was frozen. May be called twice.
     fn close(&self, py: Python<'_>) {
         let taken = self.counter.lock().take();
         py.detach(|| drop(taken));
@@ -154,7 +155,7 @@ fn least(given: &Bound<'_, PyAny>) -> PyResult<u32> {
     arg::u32(Arg::new("least"), given)
 }
 
-/// Adds up the tables in some files, and writes the sum to another.
+/// Adds up the tables in some files, and writes the sum to another file.
 ///
 /// Leaves out features of fewer than `least` documents.
 #[pyfunction]
@@ -174,7 +175,7 @@ pub(crate) fn merge(
 
 value! {
     in "simkeep.df";
-    /// How differently two tables weigh the same pages.
+    /// The differences between the weights by two tables for the same pages.
     TableComparison from comparison: simkeep::df::Comparison {
         common: u64,
         first_only: u64,
@@ -185,8 +186,8 @@ value! {
     }
 }
 
-/// Compares two tables of document frequencies, to explain why fingerprints by them differ. Reads
-/// both once.
+/// Compares two tables of document frequencies, to explain why fingerprints by these tables differ.
+/// Reads both tables once.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,

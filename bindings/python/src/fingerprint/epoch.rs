@@ -1,4 +1,4 @@
-//! Epochs: their information, and the options of new ones.
+//! Epochs: their information, and the options of new epochs.
 
 use pyo3::prelude::*;
 use simkeep::EpochOptions;

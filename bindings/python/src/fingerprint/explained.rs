@@ -35,7 +35,7 @@ value! {
 impl Fingerprinter {
     /// Fingerprints a text, and explains the result.
     ///
-    /// It returns the heaviest features, at most `limit`, and how near each bit is to flipping.
+    /// The result has the heaviest features, at most `limit`, and how near each bit is to flipping.
     /// Reads the text three times, and takes some 50 bytes for each distinct feature.
     #[pyo3(signature = (text: "str", *, limit: "int | None" = 20))]
     fn explain<'py>(

@@ -11,7 +11,7 @@ use crate::convert::error::OrRaise;
 use crate::fingerprint::df::Table;
 use crate::fingerprint::origin;
 
-/// Converts HTML to text: `str`, or bytes with the encoding from the server, or its Content-Type.
+/// Converts HTML: `str`, or bytes with the encoding or the Content-Type from the server.
 fn html<'a>(html: &'a Bound<'_, PyAny>, encoding: Option<&Bound<'_, PyAny>>) -> PyResult<Html<'a>> {
     let encoding = optional(encoding, |v| arg::text(Arg::new("encoding"), v).map(str::to_owned))?;
     if html.is_instance_of::<PyString>() {
@@ -40,8 +40,8 @@ impl Html<'_> {
 
 /// The fingerprint of a text by the default recipe.
 ///
-/// `None` if it has fewer than eight words, too short to be distinguished. Linear in the text.
-/// Another `recipe` may be given if it needs no table.
+/// `None` if the text has fewer than eight words, and is too short to be distinguished. Linear in
+/// the text. `recipe` may be any recipe that needs no table.
 #[pyfunction(name = "fingerprint")]
 #[pyo3(signature = (text: "str", *, recipe: "str | None" = None))]
 pub(crate) fn fingerprint_of<'py>(
@@ -57,10 +57,10 @@ pub(crate) fn fingerprint_of<'py>(
 
 /// Decodes a document by its `content_type`, by its own declaration, or by a guess.
 ///
-/// `content_type` is the Content-Type of the response, several joined by commas, or the label of an
-/// encoding; without one the document is HTML. The encoding is found as in browsers: a byte order
-/// mark, the Content-Type, a `<meta>` or an XML declaration, UTF-8 if the bytes are valid,
-/// otherwise the most likely one. Linear in the document.
+/// `content_type` is the Content-Type of the response, several values joined by commas, or the
+/// label of an encoding. Without a Content-Type the document is HTML. The encoding is found as in
+/// browsers: a byte order mark, the Content-Type, a `<meta>` or an XML declaration, UTF-8 if the
+/// bytes are valid, otherwise the most likely encoding. Linear in the document.
 #[pyfunction]
 #[pyo3(signature = (body: "bytes | bytearray", content_type: "str | None" = None))]
 pub(crate) fn decode<'py>(
@@ -76,7 +76,7 @@ pub(crate) fn decode<'py>(
 
 /// The visible text of an HTML page.
 ///
-/// The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
+/// The page is `str`, or bytes with the `encoding` or the Content-Type from the server.
 #[pyfunction]
 #[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
 pub(crate) fn visible_text<'py>(
@@ -97,9 +97,9 @@ pub(crate) fn distance(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyR
     Ok((left ^ right).count_ones())
 }
 
-/// Makes fingerprints by one recipe, given by its name or short name.
+/// Makes fingerprints by a recipe, which is selected by its name or short name.
 ///
-/// `table` is for recipes that weigh words by rarity. Threads may share it.
+/// `table` is for recipes that weigh words by rarity. Threads may share a fingerprinter.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Fingerprinter {
     recipe: Recipe,
@@ -134,16 +134,16 @@ impl Fingerprinter {
         Ok(made)
     }
 
-    /// The fingerprint of a text; 0 if it has no features. Linear in the text.
+    /// The fingerprint of a text; 0 if the text has no features. Linear in the text.
     #[pyo3(signature = (text: "str"))]
     fn of_text<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<u64> {
         let text = arg::content(Arg::new("text"), text)?;
         py.detach(|| self.made(|maker| maker.of_text(&text))).or_raise(py)
     }
 
-    /// The fingerprint of the text of a page; `None` if it has fewer than eight words.
+    /// The fingerprint of the text of a page; `None` if the text has fewer than eight words.
     ///
-    /// Such a text is too short to be distinguished.
+    /// A text of fewer than eight words is too short to be distinguished.
     #[pyo3(signature = (text: "str"))]
     fn of_page<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Option<u64>> {
         let text = arg::content(Arg::new("text"), text)?;
@@ -152,7 +152,7 @@ impl Fingerprinter {
 
     /// The fingerprint of an HTML page; `None` if its visible text has fewer than eight words.
     ///
-    /// The page is `str`, or bytes with the `encoding` from the server, or its Content-Type.
+    /// The page is `str`, or bytes with the `encoding` or the Content-Type from the server.
     #[pyo3(signature = (html: "_types.Html", encoding: "str | None" = None))]
     fn of_html<'py>(
         &self,

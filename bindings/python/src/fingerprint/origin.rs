@@ -13,7 +13,7 @@ use crate::fingerprint::epoch::Bands;
 value! {
     Preset from preset: simkeep::fingerprint::Preset {
         name: String,
-        /// The recipe's own name.
+        /// The full name of the recipe.
         recipe: String = preset.recipe.name(),
         what: String,
         near: Option<u32>,
@@ -40,8 +40,8 @@ pub(crate) fn recipe(arg: Arg, given: Option<&Bound<'_, PyAny>>) -> PyResult<Rec
 /// frequencies.
 ///
 /// `recipe` is the name of a recipe, long or short. `extractor` is the name and version of the
-/// software that extracts texts; by default simkeep's own, `simkeep.EXTRACTOR`. `table` is for
-/// recipes that weigh words by rarity.
+/// software that extracts texts; the default is `simkeep.EXTRACTOR`, simkeep's own extractor.
+/// `table` is for recipes that weigh words by rarity.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Origin(pub(crate) simkeep::Origin);
 
@@ -81,13 +81,13 @@ impl Origin {
         self.0.recipe().name()
     }
 
-    /// The name of the extractor, if there is one.
+    /// The name of the extractor; `None` without an extractor.
     #[getter]
     fn extractor(&self) -> Option<&str> {
         self.0.extracted_by()
     }
 
-    /// Whether an epoch with this name uses one of simkeep's own recipes.
+    /// Whether an epoch with this name uses a recipe of simkeep.
     #[staticmethod]
     #[pyo3(signature = (name: "str"))]
     fn is_name(name: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -95,7 +95,7 @@ impl Origin {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        // The name has the checksum of the table.
+        // The name includes the checksum of the table.
         other.cast::<Origin>().is_ok_and(|other| self.0.name() == other.get().0.name())
     }
 

@@ -1,4 +1,4 @@
-//! Converts many fingerprints at once: from columns of Arrow, from buffers, such as arrays of
+//! Converts many fingerprints at once from columns of Arrow, from buffers, for example arrays of
 //! numpy, and from iterables.
 
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
@@ -17,7 +17,7 @@ const EXPECTED: &str =
 /// The given fingerprints, without nulls.
 pub(crate) struct Prints {
     pub(crate) bits: Vec<u64>,
-    /// The position of each among all inputs, if there were nulls.
+    /// The position of each fingerprint among all inputs, if there were nulls.
     positions: Option<Vec<usize>>,
     /// The number of inputs, nulls included.
     pub(crate) given: usize,
@@ -54,14 +54,14 @@ impl Prints {
         self.positions.as_ref().and_then(|all| all.get(index)).copied().unwrap_or(index)
     }
 
-    /// Returns how many fingerprints are before a position.
+    /// Returns the number of fingerprints before a position.
     pub(crate) fn before(&self, position: usize) -> usize {
         let of = |all: &Vec<usize>| all.partition_point(|one| *one < position);
         self.positions.as_ref().map_or(position, of)
     }
 }
 
-/// Copies fingerprints: memory that another thread may write cannot be a slice.
+/// Copies fingerprints, because memory that another thread may write cannot be a slice.
 pub(crate) fn fingerprints(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Prints> {
     let is_text = given.is_instance_of::<PyString>()
         || given.is_instance_of::<PyBytes>()

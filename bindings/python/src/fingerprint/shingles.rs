@@ -6,13 +6,13 @@ use simkeep::fingerprint;
 use crate::convert::arg::{self, Arg, optional};
 use crate::convert::value::no_pickle;
 
-/// The default number of words of a shingle: that of a sketch's runs.
+/// The default number of words of a shingle, which equals the length of a sketch's runs.
 const WORDS: u32 = fingerprint::BitSketcher::WORDS;
 
 /// The set of a text's runs of `words` words, 1 to 8 (5), to compute the resemblance of two texts.
 ///
-/// A text with fewer words is one run. `len` is their number; takes 8 bytes for each, and sorts
-/// them.
+/// A text with fewer words is one run. `len` is the number of runs. Takes 8 bytes for each run, and
+/// sorts the runs.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Shingles(fingerprint::Shingles);
 
@@ -42,17 +42,19 @@ impl Shingles {
         self.0.len()
     }
 
-    /// The number of common runs. Linear in both.
+    /// The number of common runs. Linear in the size of both sets.
     fn common(&self, other: &Bound<'_, Shingles>) -> usize {
         self.0.common(&other.get().0)
     }
 
-    /// The resemblance: common runs as a share of the union, from 0 to 1. Linear in both.
+    /// The resemblance: common runs as a share of the union, from 0 to 1. Linear in the size of
+    /// both sets.
     fn resemblance(&self, other: &Bound<'_, Shingles>) -> f64 {
         self.0.resemblance(&other.get().0)
     }
 
-    /// The share of this text's runs that are also in the other, from 0 to 1. Linear in both.
+    /// The share of this text's runs that are also in the other set, from 0 to 1. Linear in the
+    /// size of both sets.
     fn containment(&self, other: &Bound<'_, Shingles>) -> f64 {
         self.0.containment(&other.get().0)
     }

@@ -18,12 +18,13 @@ use crate::streams::batches::Batches;
 use crate::streams::column::Column;
 use crate::streams::columns::{Bits, columns};
 
-/// The most bytes of texts between two checks for signals: some ten milliseconds.
+/// The maximum number of bytes of texts between two checks for signals: some ten milliseconds of
+/// work.
 const BYTES: usize = 4 << 20;
 
 /// The fingerprints of many texts, in order, with `None` for each text of fewer than eight words.
 ///
-/// As Arrow data it is a table with the column `fingerprint`.
+/// As Arrow data, the result is a table with the column `fingerprint`.
 #[pyclass(frozen, sequence, module = "simkeep")]
 pub(crate) struct Fingerprints(Vec<Option<u64>>);
 
@@ -44,7 +45,7 @@ impl Fingerprints {
         sequence::item(index, &self.0, |print| Ok(*print))
     }
 
-    /// The column `fingerprint`; it is `int64`, bit for bit, with `signed=True`.
+    /// The column `fingerprint`. With `signed=True` the type of the column is `int64`, bit for bit.
     #[pyo3(signature = (*, signed=false))]
     fn batches(&self, py: Python<'_>, signed: bool) -> PyResult<Batches> {
         Batches::whole(py.detach(|| {
@@ -71,10 +72,10 @@ impl Fingerprints {
     }
 }
 
-/// The fingerprints of many texts, in order, as `Fingerprinter.of_page` makes them.
+/// The fingerprints of many texts by `Fingerprinter.of_page`, in order.
 ///
 /// The texts may come from an iterable of `str`, or from a column of strings with
-/// `__arrow_c_stream__`; they are copied. Runs on all cores. Ctrl-C ends it.
+/// `__arrow_c_stream__`. The texts are copied. Runs on all cores. Ctrl-C ends the call.
 #[pyfunction]
 #[pyo3(signature = (
     texts: "Iterable[str] | _types.ArrowStream | _types.ArrowArray", *, recipe: "str | None" = None,

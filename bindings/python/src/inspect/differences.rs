@@ -22,11 +22,12 @@ value! {
     Difference from of: simkeep::query::Difference {
         url: String,
         verdict: Verdict = VerdictParts::from(of.verdict).verdict,
-        /// The distance of the fingerprints in bits; `None` if it is unknown.
+        /// The distance of the fingerprints in bits; `None` if the distance is unknown.
         distance: Option<u32> = VerdictParts::from(of.verdict).distance,
         /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32> = VerdictParts::from(of.verdict).distance_epoch,
-        /// When the version that the page reverted to was last seen, if it was reverted.
+        /// The time when the version that the page reverted to was last seen; `None` if the page
+        /// was not reverted.
         to: Option<Time> = VerdictParts::from(of.verdict).to,
         priority: f64,
         before: Option<Py<Content>>,
@@ -36,7 +37,7 @@ value! {
 }
 
 value! {
-    /// Entries of a page that only one side has.
+    /// Entries of a page that exist on only one side.
     ExactDifference from of: simkeep::query::ExactDifference {
         url: String,
         before: Tuple<Entry>,
@@ -79,8 +80,8 @@ pub(crate) struct Differences {
 impl Differences {
     /// The epochs of the contents and distances.
     ///
-    /// Those of the earlier side keep their numbers, followed by those that only the later side
-    /// has.
+    /// The epochs of the earlier side keep their numbers. The epochs that only the later side has
+    /// follow.
     fn epochs(&self, py: Python<'_>) -> PyResult<Vec<EpochInfo>> {
         self.epochs.iter().map(|info| EpochInfo::from_rust(py, info.clone())).collect()
     }

@@ -35,9 +35,9 @@ value! {
 value! {
     /// An acknowledged operation.
     LoggedOperation {
-        /// Its number.
+        /// The number of the operation.
         sequence: u64,
-        /// Its effect.
+        /// The effect of the operation.
         kind: OperationKind,
         /// The URL of the page; `None` for a forgotten prefix.
         url: Option<String>,
@@ -85,7 +85,8 @@ pub(crate) struct Operations {
 }
 
 impl Operations {
-    /// Lists the selected operations: those of pages under the prefix, if there is one.
+    /// Lists the selected operations. With a prefix, only the operations of pages under the prefix
+    /// are selected.
     pub(crate) fn list(
         py: Python<'_>,
         all: inspect::Operations,
@@ -109,7 +110,7 @@ impl Operations {
 impl Operations {
     /// The numbers of the first and the last operation in the journal.
     ///
-    /// `None` if it is empty. Earlier operations were sealed.
+    /// `None` if the journal is empty. Earlier operations were sealed.
     #[getter]
     fn available(&self) -> Option<(u64, u64)> {
         self.available

@@ -1,4 +1,4 @@
-//! One segment: its numbers, sections and tables, and its bytes.
+//! A segment: its figures, sections and tables, and its bytes.
 
 use std::ops::ControlFlow;
 
@@ -71,7 +71,7 @@ value! {
         bytes: Option<Py<PyBytes>>,
         meaning: String,
         damaged: bool,
-        /// The text for people.
+        /// The line as text for people.
         text: String = line.to_string(),
     }
     also {

@@ -1,4 +1,5 @@
-//! The data of a page: where it is stored, its state, and its versions.
+//! The data of a page: the places where the data is stored, the state of the page, and its
+//! versions.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -37,7 +38,8 @@ value! {
 value! {
     Version from version: simkeep::inspect::Version {
         kind: VersionKind,
-        /// Its number among the versions with content, from 1 on; `None` without content.
+        /// The number of the version among the versions with content, counted from 1; `None`
+        /// without content.
         number: Option<u32> = match version.kind {
             inspect::VersionKind::Content(number) => Some(number),
             _ => None,
@@ -47,25 +49,26 @@ value! {
         last: Time,
         visits: u64,
         verdict: Verdict = VerdictParts::from(version.verdict).verdict,
-        /// How the page is known to have been the same, if that is the verdict.
+        /// The reason why the page is known to have been the same, if the verdict is `same`.
         by: Option<SameBy> = VerdictParts::from(version.verdict).by,
-        /// The distance of its fingerprint from the version before in bits, by the verdict.
+        /// The distance in bits of the version's fingerprint from the fingerprint of the previous
+        /// version, by the verdict.
         distance: Option<u32> = VerdictParts::from(version.verdict).distance,
         /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32> = VerdictParts::from(version.verdict).distance_epoch,
-        /// When the version that the page reverted to was last seen.
+        /// The time when the version that the page reverted to was last seen.
         to: Option<Time> = VerdictParts::from(version.verdict).to,
         back_to: Option<u32>,
         differing: Option<u64>,
     }
 }
 
-/// The versions of a page, from its history, as `View.history` or `View.histories` returns it.
+/// The versions of a page, from its history, as returned by `View.history` or `View.histories`.
 ///
 /// Visits that saw the same content, reported it unmodified, or saw it again after failures are one
-/// version; content that returns later is another. Consecutive failures with the same status are
-/// one version, and so are visits that find the page gone. Weights and classes are ignored. Linear
-/// in the history.
+/// version. Content that returns later is another version. Consecutive failures with the same
+/// status are one version, and so are visits that find the page gone. Weights and classes are
+/// ignored. Linear in the history.
 #[pyfunction]
 #[pyo3(signature = (history: "Iterable[VisitEntry | Restated | PropertyEntry]"))]
 pub(crate) fn versions(py: Python<'_>, history: &Bound<'_, PyAny>) -> PyResult<Vec<Version>> {
@@ -90,9 +93,10 @@ pub(crate) fn surt(url: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(inspect::surt(arg::url(Arg::new("url"), url)?))
 }
 
-/// Bytes that compare in the order of pages, also across stores: the source of `surt`.
+/// Bytes that compare in the order of pages, also across stores. `surt` is derived from these
+/// bytes.
 ///
-/// URLs with equal bytes are ordered by themselves.
+/// URLs with equal bytes are in the order of the URLs themselves.
 #[pyfunction]
 #[pyo3(signature = (url: "str"))]
 pub(crate) fn surt_key<'py>(

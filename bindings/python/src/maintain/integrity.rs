@@ -51,7 +51,7 @@ value! {
 
 value! {
     Repaired from repaired: simkeep::repair::Repaired {
-        /// Whether everything was saved, and no forgotten page was restored.
+        /// Whether all data was saved, and no forgotten page was restored.
         whole: bool = repaired.is_whole(),
         pages: u64,
         visits: u64,
@@ -104,10 +104,10 @@ pub(crate) fn verify_options(
     Ok(options.progress(progress::given(progress)))
 }
 
-/// Checks the store in a directory: reads all of it, and lists every flaw.
+/// Checks the store in a directory: reads the whole store, and lists every flaw.
 ///
 /// `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
-/// raises nothing. Ctrl-C ends it.
+/// raises no exception. Ctrl-C ends the call.
 #[pyfunction]
 #[pyo3(signature = (
     path, *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
@@ -124,11 +124,11 @@ pub(crate) fn verify<'py>(
     Verified::from_rust(py, long(py, &progress, || simkeep::verify::verify(path, options))?)
 }
 
-/// Makes a new store from the sound parts of another, and reports what is lost.
+/// Makes a new store from the sound parts of another store, and reports the losses.
 ///
 /// The old store is unchanged. Costs two reads of all files, and a load of the saved data. Raises
-/// `AmbiguousRepairError` if it is unknown what was forgotten, unless `keep_forgotten`. Ctrl-C ends
-/// it, and leaves no new store.
+/// `AmbiguousRepairError` if lost operations may have forgotten pages and it is unknown which
+/// pages, unless `keep_forgotten` is true. Ctrl-C ends the call, and leaves no new store.
 #[pyfunction]
 #[pyo3(signature = (
     path, to, *, keep_forgotten=false, memory_bytes: "int | None" = None, progress=None
@@ -153,7 +153,7 @@ pub(crate) fn repair<'py>(
 /// Makes a backup of the store in a directory, which may be open for writing.
 ///
 /// Updates an earlier backup incrementally. `copy=True` copies files instead of linking them.
-/// Ctrl-C ends it.
+/// Ctrl-C ends the call.
 #[pyfunction]
 #[pyo3(signature = (path, to, *, copy=false, progress=None))]
 pub(crate) fn backup(

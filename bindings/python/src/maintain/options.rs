@@ -8,7 +8,7 @@ use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::{each, unknown};
 use crate::fingerprint::epoch;
 
-/// The options of a store, for the documentation of what opens one.
+/// The options of a store, for the documentation of functions that open a store.
 macro_rules! options_prose {
     () => {
         "Options, each with its default in parentheses:
@@ -103,7 +103,7 @@ fn set(options: &mut Options, key: &str, value: &Bound<'_, PyAny>) -> PyResult<(
     Ok(())
 }
 
-/// Converts the durability: `"each"`, `"flush"`, or how long a commit waits for others.
+/// Converts the durability: `"each"`, `"flush"`, or the time that a commit waits for other commits.
 fn durability(value: &Bound<'_, PyAny>) -> PyResult<Durability> {
     let arg = Arg::new("durability");
     let expected =

@@ -82,12 +82,13 @@ pub(crate) fn publish_options(
 
 /// Publishes the sealed part of the store in a directory as a generation in another directory.
 ///
-/// `Reader.published` opens it. A process may have the store open for writing. Segments and tables
-/// are linked or copied (`copy=True` links none), unless an earlier generation has them, and never
-/// change. The newest `keep` generations are kept (3), and others for a `grace` after they were
-/// superseded (a day). Costs a read of the new segments, and of a small part of the others: each is
-/// read once in 30 days, and all of them with `check_kept=True`. A damaged one is replaced by that
-/// of the store. Ctrl-C ends it.
+/// `Reader.published` opens the generation. A process may have the store open for writing. Segments
+/// and tables are linked or copied (`copy=True` links none), unless an earlier generation already
+/// has them. Linked and copied files never change. The newest `keep` generations are kept (3).
+/// Older generations are kept for a `grace` period after they were superseded (a day). Costs a read
+/// of the new segments, and of a small part of the old segments: each old segment is read once in
+/// 30 days, or in every call with `check_kept=True`. A damaged segment is replaced by the segment
+/// of the store. Ctrl-C ends the call.
 #[pyfunction]
 #[pyo3(signature = (
     path, to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
@@ -111,10 +112,10 @@ pub(crate) fn publish<'py>(
     )
 }
 
-/// Whether a directory has a published store, or is receiving one.
+/// Whether a directory has a published store, or is receiving a published store.
 ///
-/// `Reader` reads such a directory like a store, and only `publish` writes to it. Costs listing the
-/// directory.
+/// `Reader` reads a published directory like a store, and only `publish` writes to it. Costs
+/// listing the directory.
 #[pyfunction]
 pub(crate) fn is_published(py: Python<'_>, path: PathBuf) -> PyResult<bool> {
     py.detach(|| simkeep::publish::is_published(path)).or_raise(py)
@@ -128,7 +129,7 @@ pub(crate) fn generations(py: Python<'_>, path: PathBuf) -> PyResult<Tuple<Gener
 
 /// The files of a generation: segments, then tables of document frequencies.
 ///
-/// Needs only the generation, not these files. Costs a small read.
+/// Needs only the generation's own file, not the listed files. Costs a small read.
 #[pyfunction]
 #[pyo3(signature = (path, generation: "int"))]
 pub(crate) fn generation_files(
@@ -140,11 +141,11 @@ pub(crate) fn generation_files(
     FromRust::from_rust(py, py.detach(|| simkeep::publish::files(path, generation)).or_raise(py)?)
 }
 
-/// The number of distinct fingerprints of an epoch in a generation; each counts once for each
-/// segment that has it.
+/// The number of distinct fingerprints of an epoch in a generation. A fingerprint counts once for
+/// each segment that has it.
 ///
-/// Reads the beginning of each segment, and some bytes for each MiB at its end: the bytes in
-/// between may still be missing, as long as the files have their lengths.
+/// Reads the beginning of each segment, and some bytes for each MiB at its end. The bytes in
+/// between may still be missing, as long as the files have their final lengths.
 #[pyfunction]
 #[pyo3(signature = (path, generation: "int", epoch: "int"))]
 pub(crate) fn generation_fingerprints(
@@ -158,9 +159,10 @@ pub(crate) fn generation_fingerprints(
     py.detach(|| simkeep::publish::fingerprints(path, generation, epoch)).or_raise(py)
 }
 
-/// Reads all files of a generation, or the one with this name.
+/// Reads and checks all files of a generation, or only the file with this name.
 ///
-/// Raises `CorruptError` for the first damaged file, `IoError` for a missing one. Ctrl-C ends it.
+/// Raises `CorruptError` for the first damaged file, and `IoError` for a missing file. Ctrl-C ends
+/// the call.
 #[pyfunction]
 #[pyo3(signature = (path, generation: "int", *, file=None, progress=None))]
 pub(crate) fn check_generation<'py>(
@@ -180,8 +182,8 @@ pub(crate) fn check_generation<'py>(
 
 /// The generations in a directory that still contain bytes of a page, or of pages under a `prefix`.
 ///
-/// Returns their numbers, for example after a purge of the store. Costs a search in each of their
-/// segments.
+/// Returns the numbers of the generations. Call this function, for example, after a purge of the
+/// store. Costs a search in each segment of each generation.
 #[pyfunction]
 #[pyo3(signature = (path, url: "str | None" = None, *, prefix: "str | None" = None))]
 pub(crate) fn generations_with<'py>(

@@ -1,4 +1,4 @@
-//! Loads of observations into a store, and into a new one.
+//! Loads of observations into an existing or a new store.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -38,7 +38,7 @@ pub(crate) fn options(
     Ok(options)
 }
 
-/// Iterates over observations; for a table, over the given columns.
+/// Iterates over observations; for a table, over the rows of the named columns.
 pub(crate) fn each<'py>(
     given: &Bound<'py, PyAny>,
     columns: Columns,
@@ -60,8 +60,8 @@ pub(crate) fn each<'py>(
     Ok(Box::new((0..).zip(all).map(|(number, one)| observation::row(&one?, number))))
 }
 
-/// Prepares all observations; an error has the row, if there are several. Works in parts without
-/// the interpreter's lock, so that few observations are in memory twice.
+/// Prepares all observations. If there are several observations, an error has the row. Works in
+/// parts without the interpreter's lock, so that few observations are in memory twice.
 pub(crate) fn ready(
     py: Python<'_>,
     makers: &Makers,
@@ -103,7 +103,8 @@ pub(crate) fn load(
     })
 }
 
-/// Returns the makers of fingerprints for the first epoch of a new store, and its number in a load.
+/// Returns the makers of fingerprints for the first epoch of a new store, and the number of this
+/// epoch in a load.
 pub(crate) fn makers(
     new: &mut Options,
     origin: Option<&simkeep::Origin>,

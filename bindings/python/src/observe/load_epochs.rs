@@ -1,4 +1,4 @@
-//! The epochs that come with a load.
+//! The epochs that a load adds.
 
 use pyo3::prelude::*;
 use simkeep::load;
@@ -10,15 +10,16 @@ use crate::fingerprint::df::Table;
 use crate::fingerprint::epoch;
 use crate::fingerprint::origin::Origin;
 
-/// The epochs of a load: they begin when the load is done, in the same commit.
+/// The epochs of a load. The epochs begin when the load is done, in the same commit.
 ///
-/// It assigns numbers for the observations of one load, to which it is passed as `epochs`, even
-/// while that load reads its observations. If the load fails, they do not begin. The name of an
-/// existing epoch means that epoch.
+/// The object assigns numbers to epochs, for the observations of one load. Pass the object to the
+/// load as `epochs`. Epochs may be added even while the load reads its observations. If the load
+/// fails, the epochs do not begin. The name of an existing epoch means the existing epoch.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct LoadEpochs {
     epochs: load::LoadEpochs,
-    /// Another thread's load may hold its lock when the process is forked.
+    /// The process in which the epochs may be used. Another thread's load may hold the lock of the
+    /// epochs when the process is forked.
     birth: Birth,
 }
 
@@ -39,8 +40,9 @@ impl LoadEpochs {
 
     /// The number in the load of the epoch with this name, for external fingerprints.
     ///
-    /// A new epoch begins if the store has none with the name. Raises `InvalidArgumentError` for a
-    /// name that is empty or has control characters, or that was used with other options before.
+    /// A new epoch begins if the store has no epoch with this name. Raises `InvalidArgumentError`
+    /// for a name that is empty or has control characters, or that was used before with other
+    /// options.
     #[pyo3(signature = (
         name: "str", *, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None
@@ -59,8 +61,8 @@ impl LoadEpochs {
 
     /// The number in the load of an epoch whose fingerprints simkeep makes.
     ///
-    /// A new epoch begins if the store has none with its name. Its table of document frequencies,
-    /// if it has one, is copied into the store.
+    /// A new epoch begins if the store has no epoch with the name of the origin. The table of
+    /// document frequencies, if the origin has one, is copied into the store.
     #[pyo3(signature = (
         origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
     ))]
@@ -78,9 +80,10 @@ impl LoadEpochs {
 
     /// The number in the load of an epoch of another store, with these properties.
     ///
-    /// `reserved` is the number of leading bits of its fingerprints for metadata; further arguments
-    /// are its options, the number of visits that the other store had when it began, and whether it
-    /// has ended there. Add its table with `table`.
+    /// `reserved` is the number of leading bits of the epoch's fingerprints for metadata. The other
+    /// arguments are the options of the epoch, the number of visits that the other store had when
+    /// the epoch began, and whether the epoch has ended in the other store. Add the epoch's table
+    /// with `table`.
     #[pyo3(signature = (
         name: "str", *, reserved: "int" = 0, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None, begun: "int" = 0, ended=false
@@ -103,8 +106,9 @@ impl LoadEpochs {
 
     /// Adds the table of document frequencies of an epoch of this load.
     ///
-    /// It is copied into the store unless that has it. Raises `EpochError` for a number that is not
-    /// from here, `InvalidArgumentError` if the name of the epoch is for another table, or none.
+    /// The table is copied into the store, unless the store already has it. Raises `EpochError` for
+    /// a number that this object did not assign, and `InvalidArgumentError` if the epoch's name
+    /// belongs to a different table, or to no table.
     #[pyo3(signature = (epoch: "int", table))]
     fn table<'py>(
         &self,

@@ -11,24 +11,24 @@ use crate::observe::what::{Html, What};
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The fingerprints of a content: in the epoch of comparisons, and optionally in another one.
+/// The fingerprints of a content: in the epoch of verdicts, and optionally in another epoch.
 type Made = ((Option<u64>, Epoch), Option<(Option<u64>, Epoch)>);
 
 /// The makers of fingerprints of content, valid while the epochs of the store stay the same.
 #[derive(Debug)]
 pub(crate) struct Makers {
-    /// The epochs they are valid for.
+    /// The epochs for which the makers are valid.
     epochs: Vec<EpochInfo>,
     /// The epoch of verdicts.
     change: Epoch,
     origins: Vec<(Epoch, Origin)>,
-    /// The epochs for plain text, and those for HTML; or the reason why there are none.
+    /// The epochs for plain text and for HTML, or the reason why there are no epochs.
     of_text: Result<Vec<Epoch>, String>,
     of_html: Result<Vec<Epoch>, String>,
 }
 
-/// The makers used last. Used only in the process of the store, so a thread may hold the lock while
-/// detached.
+/// The makers used last. The cache is used only in the process of the store, so a thread may hold
+/// the lock while detached.
 #[derive(Debug, Default)]
 pub(crate) struct Cached(Mutex<Option<Arc<Makers>>>);
 
@@ -53,11 +53,11 @@ impl Makers {
             epochs => Ok(epochs?),
         };
         let mut origins = match Origin::in_use(snapshot) {
-            // An earlier version made the fingerprints that verdicts go by.
+            // An earlier version made the fingerprints of the epoch of verdicts.
             Err(Error::InvalidArgument(_)) => Vec::new(),
             origins => origins?,
         };
-        // A crawler that has its own extractor gives the texts that this makes.
+        // A crawler with its own extractor passes texts of that extractor.
         let is_own = origins.first().is_some_and(|(epoch, _)| *epoch == change);
         let of_text = match is_own {
             true => Ok(origins.iter().map(|(epoch, _)| *epoch).collect()),
@@ -74,7 +74,7 @@ impl Makers {
         Ok(Makers { epochs: snapshot.epochs().to_vec(), change, origins, of_text, of_html })
     }
 
-    /// Returns the makers for a store to be created: for its first epoch, with its number in a
+    /// Returns the makers for a store to be created. `change` is the number of its first epoch in a
     /// load.
     pub(crate) fn of_new(name: &str, change: Epoch, origin: Option<Origin>) -> Makers {
         let is_page = |origin: &Origin| origin.extracted_by().is_none_or(|by| by == EXTRACTOR);

@@ -10,17 +10,18 @@ use crate::convert::time::Time;
 use crate::observe::row::{Row, given};
 use crate::observe::what::{Html, What};
 
-/// The data to create an observation again: a function, its arguments, and its keywords.
+/// The data to recreate an observation: a function, its arguments, and its keywords.
 type Call<'py> = (Bound<'py, PyAny>, (String, Time), Bound<'py, PyDict>);
 
-/// A visit, for `observe_batch` and `load`; its arguments are those of `Store.observe`.
+/// A visit, for `observe_batch` and `load`. `Observation` takes the arguments of `Store.observe`.
 ///
-/// It is validated when it is created, except for rules that need the store: valid URLs and epochs.
+/// An observation is validated when it is created, except for rules that need the store: valid URLs
+/// and epochs.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Observation(pub(crate) Row);
 
 impl Observation {
-    /// Returns its kind, and its fields other than URL and time as keywords.
+    /// Returns the kind of the observation, and its fields other than URL and time as keywords.
     fn keywords<'py>(&self, py: Python<'py>) -> PyResult<(&'static str, Bound<'py, PyDict>)> {
         let keywords = PyDict::new(py);
         let Row { what, digest, status, modified, weight, class, .. } = &self.0;

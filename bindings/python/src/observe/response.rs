@@ -10,8 +10,9 @@ use crate::convert::word::Seen;
 /// 200: not a visit.
 ///
 /// `location` and `content_range` are the headers; `length` is the Content-Length, if no
-/// Transfer-Encoding delimits the body, and `received` the number of received bytes; `is_encoded`
-/// means that there is a Content-Encoding, `is_cut` that the body is known to be truncated.
+/// Transfer-Encoding delimits the body, and `received` is the number of received bytes.
+/// `is_encoded` means that there is a Content-Encoding. `is_cut` means that the body is known to be
+/// truncated.
 #[pyfunction]
 #[pyo3(signature = (
     status: "int", *, location=None, content_range=None, length: "int | None" = None,

@@ -8,8 +8,8 @@ use crate::convert::arg::{self, Arg};
 
 /// The store of a page, counted from 0, if a crawl is distributed over `stores` stores.
 ///
-/// All pages of a host are in the same one. The result never changes; with more stores, a page
-/// keeps its store or moves to a new one.
+/// All pages of a host are in the same store. The result never changes. With more stores, a page
+/// stays in its store or moves to a new store.
 #[pyfunction]
 #[pyo3(signature = (url: "str", stores: "int"))]
 pub(crate) fn route(url: &Bound<'_, PyAny>, stores: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -1,4 +1,4 @@
-//! A visit as given by the caller, and as the crate takes it.
+//! A visit in the form of the caller's arguments, and in the form of the crate.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -53,7 +53,7 @@ macro_rules! given {
 pub(crate) use given;
 
 impl Row {
-    /// Validates the arguments. `place` is one of their parts.
+    /// Validates the arguments. `place` locates the arguments in errors.
     pub(crate) fn new(given: &Given<'_, '_>, place: Arg) -> PyResult<Row> {
         Row::of_word(given, place, Parts::of(given, place)?.what(place)?)
     }
@@ -128,7 +128,7 @@ impl Row {
     }
 }
 
-/// A visit as the crate takes it, with its URL.
+/// A visit in the form that the crate takes, with its URL.
 #[derive(Clone, Debug)]
 pub(crate) struct Ready {
     url: String,
@@ -139,12 +139,12 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Creates it from a row and its content.
+    /// Creates a visit from a row and its content.
     pub(crate) fn new(row: Row, seen: Seen, also: Option<(Option<u64>, Epoch)>) -> Ready {
         let Row { url, time, status, modified, weight, class, .. } = row;
         let visit = Visit { time, seen, status, modified: None };
         let mut ready = Ready { url, visit, also, weight, class };
-        // The crate drops it where there is nothing that could have been modified.
+        // The crate drops this time if the visit found no content that could have been modified.
         if let Some(modified) = modified {
             ready.visit.modified = ready.observation().modified(modified).visit.modified;
         }

@@ -18,7 +18,7 @@ use crate::observe::what::{Html, Parts, What};
 use crate::streams::arrow::Chunks;
 use crate::streams::column::{Column, only_column};
 
-/// The columns of a chunk by name; missing ones have no value in any row.
+/// The columns of a chunk by name. A missing column has no value in any row.
 #[derive(Default)]
 struct Table {
     url: Option<Column>,
@@ -35,7 +35,7 @@ struct Table {
     modified: Option<Column>,
     weight: Option<Column>,
     class_: Option<Column>,
-    /// The time of all visits, if no column has it.
+    /// The time of all visits, if no column has times.
     time: Option<Time>,
     rows: usize,
     /// The number of earlier rows.
@@ -54,9 +54,9 @@ pub(crate) struct Columns {
 /// The times of the visits of a table.
 #[derive(Clone, Debug)]
 enum At {
-    /// A column of this name, or if there is none, the time that it represents.
+    /// A column with this name. If there is no such column, the name itself is parsed as a time.
     Named(String),
-    /// One time for all.
+    /// A single time for all visits.
     Time(Time),
 }
 
@@ -84,12 +84,12 @@ impl Columns {
         })
     }
 
-    /// Whether no name is given.
+    /// Whether no names are set.
     pub(crate) fn are_usual(&self) -> bool {
         matches!(self, Columns { url: None, text: None, html: None, at: None })
     }
 
-    /// Returns the argument for a column name, if there is one.
+    /// Returns the argument for a column name, if any.
     fn argument<'a>(&self, name: &'a str) -> Option<&'a str> {
         let named = |column: &Option<String>| column.as_deref() == Some(name);
         let is_at = matches!(&self.at, Some(At::Named(at)) if at == name);
@@ -258,7 +258,8 @@ impl Table {
             also: None,
             digest,
         };
-        // A null in a column of fingerprints is content that has none, such as a short text.
+        // A null in a column of fingerprints means content without a fingerprint, for example a
+        // short text.
         if self.fingerprint.is_some() && parts.is_empty() {
             return Ok(What::Content { fingerprint: None, epoch: None, also: None });
         }
@@ -276,7 +277,7 @@ impl Table {
     }
 }
 
-/// Returns the value of a column, if it exists.
+/// Returns the value in a column, if the column exists.
 fn get<'t, T>(
     column: &'t Option<Column>,
     row: usize,

@@ -1,4 +1,4 @@
-//! The result of a visit from its arguments: which argument determines it, and which exclude each
+//! Determines the result of a visit from its arguments, and rejects arguments that exclude each
 //! other.
 
 use std::borrow::Cow;
@@ -16,9 +16,9 @@ use crate::observe::row::Given;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum What {
     Text(String),
-    /// With the encoding from the server, or its Content-Type.
+    /// HTML, with the encoding or the Content-Type from the server.
     Html(Html, Option<String>),
-    /// A given fingerprint; without an epoch it is of the epoch of verdicts.
+    /// An existing fingerprint. Without an epoch, it belongs to the epoch of verdicts.
     Content {
         fingerprint: Option<u64>,
         epoch: Option<Epoch>,
@@ -38,10 +38,10 @@ pub(crate) enum Html {
     Bytes(Vec<u8>),
 }
 
-/// A fingerprint of another epoch.
+/// A fingerprint in another epoch, with that epoch.
 pub(crate) type Also = (Option<u64>, Epoch);
 
-/// The arguments that determine the result, each validated by itself.
+/// The arguments that determine the result. Each argument is validated separately.
 #[derive(Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) seen: Option<word::Seen>,
@@ -52,7 +52,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) fingerprint: Option<u64>,
     pub(crate) epoch: Option<Epoch>,
     pub(crate) also: Option<Also>,
-    /// Whether there is a digest.
+    /// Whether the visit has a digest.
     pub(crate) digest: bool,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Parts<'a> {
         )
     }
 
-    /// Returns the combined result. `place` is where one of them is.
+    /// Returns the combined result. `place` locates the arguments in errors.
     pub(crate) fn what(self, place: Arg) -> PyResult<What> {
         let wrong =
             |name, what: &str| Err(PyTypeError::new_err(format!("{} {what}", place.and(name))));
@@ -132,7 +132,7 @@ impl<'a> Parts<'a> {
         if self.encoding.is_some() && !matches!(self.html, Some(Html::Bytes(_))) {
             return wrong("encoding", "is for html as bytes");
         }
-        // Fingerprints of texts are of the current epochs.
+        // Fingerprints of texts belong to the current epochs.
         if of_epoch && texts.contains(&true) {
             let name = if self.epoch.is_some() { "epoch" } else { "also" };
             return wrong(name, "is for fingerprints, not for text or html");

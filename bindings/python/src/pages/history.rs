@@ -17,13 +17,15 @@ use crate::streams::columns::{
 use crate::streams::stream::Item;
 
 value! {
-    /// One visit to a page: the result and the time.
+    /// A visit to a page: the result and the time.
     Visit from visit: simkeep::Visit {
         time: Time,
         seen: Seen = &visit.seen,
-        /// The fingerprint of the content; `None` if it has none, or there was no content.
+        /// The fingerprint of the content; `None` if the content has no fingerprint, or if there
+        /// was no content.
         fingerprint: Option<u64> = visit.seen.content().and_then(|of| of.fingerprint),
-        /// The digest of the content, 16 bytes; also of a visit that reported it unmodified.
+        /// The digest of the content, 16 bytes. A visit that reported unmodified content also has a
+        /// digest.
         digest: Option<[u8; 16]> = visit.seen.digest(),
         /// The epoch of the fingerprint; `None` if there was no content.
         epoch: Option<u32> = visit.seen.content().map(|of| of.epoch),
@@ -33,21 +35,21 @@ value! {
 }
 
 value! {
-    /// A visit in a history, with its verdict after those before it.
+    /// A visit in a history, with its verdict, which takes the earlier visits into account.
     VisitEntry {
         /// The visit.
         visit: Py<Visit>,
         /// The verdict about the page.
         verdict: Verdict,
-        /// How it is known to have been the same, if that is the verdict.
+        /// The reason why the page is known to have been the same, if the verdict is `same`.
         by: Option<SameBy>,
-        /// The distance of the fingerprint from that of the version before, in bits.
+        /// The distance of the fingerprint from the fingerprint of the previous version, in bits.
         distance: Option<u32>,
         /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32>,
-        /// When the version that the page reverted to was last seen.
+        /// The time when the version that the page reverted to was last seen.
         to: Option<Time>,
-        /// The meaning of the distance, if there is one.
+        /// The meaning of the distance, if there is a distance.
         meaning: Option<Py<Meaning>>,
     }
     also {
@@ -63,7 +65,7 @@ value! {
     /// A fingerprint in another epoch for content that an earlier visit saw.
     Restated from restated: simkeep::Restated {
         time: Time,
-        /// Its fingerprint; `None` if it has none.
+        /// The fingerprint of the content; `None` if the content has no fingerprint.
         fingerprint: Option<u64>,
         /// The digest of the content.
         digest: Option<[u8; 16]>,
@@ -76,9 +78,9 @@ value! {
     /// A property of a page: a weight or a class.
     PropertyEntry from given: simkeep::PropertyEntry {
         time: Time,
-        /// The weight, if it is one.
+        /// The weight, if the property is a weight.
         weight: Option<f64> = weight(given.property),
-        /// The class, if it is one.
+        /// The class, if the property is a class.
         class_: Option<u32> = class(given.property),
     }
 }
@@ -181,7 +183,7 @@ impl Item for (String, simkeep::History) {
     type Object = (String, Vec<HistoryEntry>);
 }
 
-/// Converts an entry back, without the meaning of its verdict's distance.
+/// Converts an entry to the crate's type, without the meaning of its verdict's distance.
 pub(crate) fn read_history_entry(
     arg: Arg,
     given: &Bound<'_, PyAny>,
@@ -214,7 +216,7 @@ pub(crate) fn read_history_entry(
     Err(arg.type_error("VisitEntry, Restated or PropertyEntry", given))
 }
 
-/// Converts an entry back, with or without its verdict.
+/// Converts an entry to the crate's type, with or without its verdict.
 pub(crate) fn read_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep::Entry> {
     if let Ok(visit) = given.cast::<Visit>() {
         return Ok(simkeep::Entry::Visit(visit.get().to_rust(arg)?));
@@ -223,7 +225,7 @@ pub(crate) fn read_entry(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<simkeep
 }
 
 impl Visit {
-    /// Converts the visit.
+    /// Converts the visit to the crate's type.
     fn to_rust(&self, arg: Arg) -> PyResult<simkeep::Visit> {
         let digest = self.digest.map(Digest);
         let seen = match (self.seen, self.epoch) {
@@ -248,7 +250,7 @@ impl Visit {
 }
 
 impl VisitEntry {
-    /// Converts the verdict.
+    /// Converts the verdict to the crate's type.
     fn verdict(&self, arg: Arg) -> PyResult<simkeep::Verdict> {
         let distance = self.distance.zip(self.distance_epoch);
         let distance = distance

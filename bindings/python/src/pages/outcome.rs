@@ -38,9 +38,9 @@ value! {
     Meaning from meaning: simkeep::fingerprint::Meaning {
         distance: u32,
         band: Band,
-        /// The least and the greatest share of changed words, from 0 to 1, in 8 of 10 cases.
+        /// The minimum and the maximum share of changed words, from 0 to 1, in 8 of 10 cases.
         changed: (f32, f32) = meaning.changed(),
-        /// The text for people.
+        /// The meaning as text for people.
         text: String = meaning.to_string(),
     }
     also {
@@ -55,16 +55,17 @@ value! {
     /// its words; near another page".
     Outcome from outcome: simkeep::Outcome {
         verdict: Verdict = VerdictParts::from(outcome.verdict).verdict,
-        /// How it is known to be the same, if that is the verdict.
+        /// The reason why the page is known to be the same, if the verdict is `same`.
         by: Option<SameBy> = VerdictParts::from(outcome.verdict).by,
-        /// The distance of its fingerprint from that of the version before, in bits; `None` if it
-        /// is unknown, or nothing changed.
+        /// The distance of the page's fingerprint from the fingerprint of the previous version, in
+        /// bits; `None` if the distance is unknown, or if the page did not change.
         distance: Option<u32> = VerdictParts::from(outcome.verdict).distance,
         /// The epoch of the compared fingerprints.
         distance_epoch: Option<u32> = VerdictParts::from(outcome.verdict).distance_epoch,
-        /// When the version that the page reverted to was last seen, if it was reverted.
+        /// The time when the version that the page reverted to was last seen; `None` if the page
+        /// was not reverted.
         to: Option<Time> = VerdictParts::from(outcome.verdict).to,
-        /// The meaning of the distance, if there is one.
+        /// The meaning of the distance, if there is a distance.
         meaning: Option<Py<Meaning>>,
         novel: bool,
         priority: f64,
@@ -73,7 +74,7 @@ value! {
         near: Tuple<NearDuplicate>,
         original: Option<Py<Original>>,
         complete: bool,
-        /// The text for people.
+        /// The outcome as text for people.
         text: String = outcome.to_string(),
     }
     also {

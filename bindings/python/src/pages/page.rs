@@ -15,7 +15,7 @@ value! {
     Content from content: simkeep::Content {
         /// The fingerprint; `None` if the text is too short to be distinguished.
         fingerprint: Option<u64>,
-        /// The digest, 16 bytes, if one was given.
+        /// The digest, 16 bytes; `None` without a digest.
         digest: Option<[u8; 16]>,
         /// The epoch of the fingerprint.
         epoch: u32,
@@ -30,19 +30,19 @@ value! {
 }
 
 value! {
-    /// How a page changes, from its visits.
+    /// The changes of a page, from its visits.
     Changes from of: simkeep::Changes {
         /// The number of comparisons of two visits.
         comparisons: u32 = of.comparisons(),
-        /// The number of these with other content in the later visit.
+        /// The number of comparisons with other content in the later visit.
         changes: u32 = of.changes(),
-        /// The number of these in which that content had been seen before.
+        /// The number of changes in which the content of the later visit had been seen before.
         returns: u32 = of.returns(),
         /// The number of changes with a time from the server.
         dated: u32 = of.dated(),
-        /// How long the page was observed without a change, in milliseconds.
+        /// The time for which the page was observed without a change, in milliseconds.
         unchanged_ms: u64 = of.unchanged_ms(),
-        /// The last change, if there was one.
+        /// The last change; `None` without a change.
         last_change: Option<Py<LastChange>> = of.last_change(),
     }
 }
@@ -59,14 +59,14 @@ value! {
         modified: Option<Time>,
         gone: bool,
         weight: f64,
-        /// The current class, if there is one.
+        /// The current class; `None` without a class.
         class_: Option<u32> = page.class,
         changes: Py<Changes>,
     }
 }
 
 value! {
-    /// A page whose current version has a fingerprint, but none of the requested epoch.
+    /// A page whose current version has a fingerprint, but no fingerprint of the requested epoch.
     StalePage from page: simkeep::query::StalePage {
         url: String,
         time: Time,

@@ -33,9 +33,9 @@ impl Prior {
 
     /// Log-normal rates.
     ///
-    /// Half of them are above the median, in changes a day, and two thirds are within a factor of
-    /// e^width from it. Raises `InvalidOptionError` if the median is not positive and finite, or
-    /// the width is not from 0.1 to 100.
+    /// Half of the rates are above the median, in changes a day, and two thirds are within a factor
+    /// of e^width of the median. Raises `InvalidOptionError` if the median is not positive and
+    /// finite, or the width is not from 0.1 to 100.
     #[staticmethod]
     #[pyo3(signature = (median_per_day: "float", width: "float"))]
     fn log_normal(
@@ -48,11 +48,11 @@ impl Prior {
         recrawl::Prior::log_normal(median, width).or_raise(py).map(Prior)
     }
 
-    /// The Gamma distribution of a shape with mean shape/days.
+    /// The Gamma distribution with this shape and the mean shape/days.
     ///
-    /// This is the posterior after `shape` changes in `days` days with an uninformative prior.
-    /// Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days are not
-    /// from a millisecond to 4,000,000.
+    /// The distribution is the posterior after `shape` changes in `days` days with an uninformative
+    /// prior. Raises `InvalidOptionError` if the shape is not from 0.01 to a million, or the days
+    /// are not from a millisecond to 4,000,000.
     #[staticmethod]
     #[pyo3(signature = (shape: "float", days: "float"))]
     fn gamma(py: Python<'_>, shape: &Bound<'_, PyAny>, days: &Bound<'_, PyAny>) -> PyResult<Prior> {
@@ -75,11 +75,11 @@ impl Prior {
     }
 }
 
-/// The likelihood of each of 64 rates, given the comparisons of a page, possibly none.
+/// The likelihood of each of 64 rates for the comparisons of a page, of which there may be none.
 ///
-/// Each is a `Comparison`, or a pair of one and how many times it counts: several equal ones, or
-/// half an uncertain one. Linear in their number. Raises `InvalidOptionError` if one counts a
-/// negative number of times, or more than a thousand million.
+/// Each item is a `Comparison`, or a pair of a `Comparison` and its count. A count may combine
+/// several equal comparisons, or be 0.5 for an uncertain comparison. Linear in the number of
+/// comparisons. Raises `InvalidOptionError` if a count is negative, or exceeds a thousand million.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Likelihood(pub(crate) recrawl::Likelihood);
 
@@ -124,8 +124,8 @@ impl Likelihood {
 
 /// The probability of each of 64 rates: a prior times the likelihood of the comparisons.
 ///
-/// Few visits determine a rate only roughly, and each change that was seen means "one or more". The
-/// best estimate of a visit's value is its expectation over a belief.
+/// Few visits determine a rate only roughly, and each observed change means "one or more changes".
+/// The best estimate of a visit's value is the expectation of the value over a belief.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Belief(pub(crate) recrawl::Belief);
 
@@ -142,10 +142,10 @@ impl Belief {
         Rate::from_rust(py, self.0.rate())
     }
 
-    /// The value of a visit this many days after the last one, in days.
+    /// The value of a visit this many days after the last visit, in days.
     ///
-    /// It is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a page of
-    /// this weight. Takes about a microsecond. Negative days count as zero. Raises
+    /// The value is the expectation of the index, `"value"` (the default) or `"harmonic"`, for a
+    /// page of this weight. Takes about a microsecond. Negative days count as zero. Raises
     /// `InvalidOptionError` if the weight is not positive and finite.
     #[pyo3(signature = (weight: "float", days: "float", index: "_Index | None" = None))]
     fn worth(
@@ -161,11 +161,12 @@ impl Belief {
         self.0.worth(index, weight, days).or_raise(py)
     }
 
-    /// The days after a visit at which the next one reaches a threshold.
+    /// The days after a visit at which the next visit reaches a threshold.
     ///
-    /// By the index `"value"` (the default) or `"harmonic"`; `None` if it never does, or not within
-    /// 4,000,000 days. Takes 65 times as long as `worth`. Raises `InvalidOptionError` if the weight
-    /// or the threshold is not positive and finite.
+    /// The value of a visit is measured by the index `"value"` (the default) or `"harmonic"`.
+    /// `None` if the value never reaches the threshold, or not within 4,000,000 days. Takes 65
+    /// times as long as `worth`. Raises `InvalidOptionError` if the weight or the threshold is not
+    /// positive and finite.
     #[pyo3(signature = (weight: "float", threshold: "float", index: "_Index | None" = None))]
     fn interval(
         &self,

@@ -1,4 +1,4 @@
-//! Comparisons of visits: how a page changes.
+//! Comparisons of visits, which show how a page changes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,9 +13,10 @@ use crate::convert::value::no_pickle;
 
 /// The comparison of two consecutive visits.
 ///
-/// They are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`, `days_ago`
-/// is the time from the last change to the later visit; `None` if unknown. Raises
-/// `InvalidOptionError` if they are closer or farther apart, or the change was not between them.
+/// The visits are `days` apart: from a millisecond to 4,000,000 days. If the page `changed`,
+/// `days_ago` is the time from the last change to the later visit; `None` if unknown. Raises
+/// `InvalidOptionError` if the visits are closer or farther apart, or the change was not between
+/// them.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Comparison(pub(crate) recrawl::Comparison);
 
@@ -56,13 +57,14 @@ impl Comparison {
         self.0.days()
     }
 
-    /// Whether the page changed between them.
+    /// Whether the page changed between the visits.
     #[getter]
     fn changed(&self) -> bool {
         self.0.change() != Change::None
     }
 
-    /// The days from the last change to the later visit; `None` without a change, or if unknown.
+    /// The days from the last change to the later visit; `None` without a change, or if the time is
+    /// unknown.
     #[getter]
     fn days_ago(&self) -> Option<f64> {
         match self.0.change() {
@@ -82,7 +84,7 @@ impl Comparison {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        // Days are above 0, and a change 0 days ago is equal to one that was -0 days ago.
+        // Days are above 0, and a change 0 days ago equals a change -0 days ago.
         let (days, changed, ago) = self.fields();
         (days.to_bits(), changed, ago.map(|ago| (ago + 0.0).to_bits())).hash(&mut hasher);
         hasher.finish()
@@ -109,7 +111,7 @@ pub(crate) fn comparisons(
     })
 }
 
-/// The last 64 comparisons of a page in order, for policies that depend on it.
+/// The last 64 comparisons of a page in order, for policies that depend on the order.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Recent(pub(crate) recrawl::Recent);
 

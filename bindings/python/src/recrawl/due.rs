@@ -1,4 +1,4 @@
-//! Which pages to visit next: queries and decisions.
+//! Queries for the pages to visit next, and decisions about pages.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -29,7 +29,7 @@ value! {
         value: f64,
         rate: Py<Rate>,
         weight: f64,
-        /// The due time by the given plan, which may be past; `None` without a plan.
+        /// The due time by the plan of the query, which may be past; `None` without a plan.
         due: Option<Time>,
         /// The interval from the last visit to the due time if no visit fails; `None` without a
         /// plan.
@@ -37,14 +37,14 @@ value! {
         rule: Option<String> = decision.rule.as_ref().map(ToString::to_string),
         near: Option<String>,
         reason: Reason = decision.reason,
-        /// The longest time between visits of an overdue page, or the shortest one by a rule that
-        /// says not yet.
+        /// The longest time between visits of an overdue page, or the minimum time between visits,
+        /// if a rule postpones the visit.
         interval: Option<Span> = ReasonParts::from(decision.reason).interval,
         /// The end of the wait after failed visits.
         until: Option<Time> = ReasonParts::from(decision.reason).until,
-        /// When it changed, by a hint.
+        /// The time when the page changed, by a hint.
         changed: Option<Time> = ReasonParts::from(decision.reason).changed,
-        /// The text for people.
+        /// The decision as text for people.
         text: String = decision.to_string(),
     }
     also {

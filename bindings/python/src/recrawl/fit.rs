@@ -9,16 +9,16 @@ use crate::convert::arg::{self, Arg, each, optional};
 use crate::convert::value::no_pickle;
 use crate::recrawl::belief::{Likelihood, Prior};
 
-/// Returns the priors to try, created once.
+/// Returns the priors to compare, created once.
 fn priors() -> &'static recrawl::Priors {
     static PRIORS: OnceLock<recrawl::Priors> = OnceLock::new();
     PRIORS.get_or_init(recrawl::Priors::default)
 }
 
 /// The evidence of many pages' comparisons about the spread of rates: how well each of 64 priors
-/// explains them.
+/// explains the comparisons.
 ///
-/// The pages are given as their likelihoods, in any order; leave out pages without comparisons,
+/// Pages are represented by their likelihoods, in any order. Leave out pages without comparisons,
 /// which carry no evidence. Takes some microseconds a page, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Fit(recrawl::Fit);
@@ -47,14 +47,14 @@ impl Fit {
         self.0.pages()
     }
 
-    /// The evidence without a page that was added, given as its likelihood.
+    /// The evidence without a page that was added. The page is represented by its likelihood.
     fn without(&self, page: &Bound<'_, Likelihood>) -> Fit {
         Fit(self.0.without(&priors().evidence(&page.get().0)))
     }
 
-    /// The mixture of the priors, weighted by how well they explain the pages.
+    /// The mixture of the priors, each weighted by how well it explains the pages.
     ///
-    /// For fewer than 20 pages it is the default prior. Takes some microseconds.
+    /// For fewer than 20 pages the result is the default prior. Takes some microseconds.
     fn prior(&self) -> Prior {
         Prior(self.0.prior(priors()))
     }
@@ -74,9 +74,9 @@ impl Fit {
 
 /// Priors for the pages of a host, learned from many hosts.
 ///
-/// The differences between hosts, and within them, determine how much a page indicates about others
-/// of its host. Each host is given as the `Fit` of its pages. A few thousand hosts are enough.
-/// Takes some 10 microseconds a host, while other threads run.
+/// The differences between hosts, and within them, determine how much a page indicates about other
+/// pages of its host. Each host is represented by the `Fit` of its pages. A few thousand hosts are
+/// enough. Takes some 10 microseconds a host, while other threads run.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Hosts(recrawl::Hosts);
 
@@ -91,9 +91,9 @@ impl Hosts {
         Ok(Hosts(py.detach(|| recrawl::Hosts::new(hosts.iter().map(|host| &host.get().0)))))
     }
 
-    /// The prior of a page of this host, given its other pages.
+    /// The prior of a page of a host. `host` is the `Fit` of the other pages of the host.
     ///
-    /// An empty `Fit` is a new host. Takes some microseconds.
+    /// An empty `Fit` represents a new host. Takes some microseconds.
     fn prior(&self, host: &Bound<'_, Fit>) -> Prior {
         Prior(self.0.prior(&host.get().0))
     }

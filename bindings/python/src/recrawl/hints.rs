@@ -12,15 +12,16 @@ use crate::convert::value::no_pickle;
 /// Times when pages of a store changed, from sitemaps or feeds: for the keyword `hints` of `due`.
 ///
 /// A page with a hint after its last visit is stale with the probability `trust`. Takes 16 bytes
-/// for each change, at most 100,000,000 of them. It is valid for the store that made it.
+/// for each change, at most 100,000,000 of them. Hints are valid only for the store that made them.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Hints(pub(crate) due::Hints);
 
 #[pymethods]
 impl Hints {
-    /// The first change of the page after its last visit, in whole seconds; `None` without one.
+    /// The first change of the page after its last visit, in whole seconds; `None` without such a
+    /// change.
     ///
-    /// Changes after `now` do not count.
+    /// Changes after `now` are ignored.
     #[pyo3(signature = (url: "str", last: "Time", now: "Time"))]
     fn changed_after<'py>(
         &self,
@@ -34,8 +35,8 @@ impl Hints {
         Ok(self.0.changed_after(url, last, now).map(Time))
     }
 
-    /// The value of a visit to a page of some weight, in days, given its value `otherwise` without
-    /// a hint.
+    /// The value of a visit to a page of some weight, in days. `otherwise` is the value of the
+    /// visit without a hint.
     ///
     /// Raises `InvalidOptionError` if the weight is not positive and finite, or `otherwise` is negative
     /// or infinite.

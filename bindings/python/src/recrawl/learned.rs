@@ -1,4 +1,4 @@
-//! How the pages of a store change, in summary.
+//! A summary of the changes of a store's pages.
 
 use pyo3::prelude::*;
 use simkeep::due;
@@ -23,18 +23,18 @@ impl Survey {
     }
 }
 
-/// Priors for how often pages change, from all pages of a store: for the keyword `learned` of
-/// `due`.
+/// Priors for the change rates of pages, learned from all pages of a store. For the keyword
+/// `learned` of `due`.
 ///
-/// If you query often, you can reuse priors for an hour. It is valid for the store that it was
-/// learned from.
+/// If you query often, you can reuse priors for an hour. Priors are valid only for the store from
+/// which they were learned.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Learned(pub(crate) due::Learned);
 
 #[pymethods]
 impl Learned {
-    /// The number of pages with comparisons that it was learned from: all of them, or those in a
-    /// sample of a million pages.
+    /// The number of pages with comparisons from which the priors were learned: all such pages, or
+    /// the pages in a sample of a million.
     #[getter]
     fn pages(&self) -> usize {
         self.0.pages()

@@ -37,7 +37,7 @@ fn spend<'py>(
 /// Maximizes freshness for a number of visits a day at fixed intervals.
 ///
 /// No policy with known rates does better. Each page is a pair of its rate, in changes a day, and
-/// its weight. Takes some 4,000 exponentials for each page; Ctrl-C abandons it. Raises
+/// its weight. Takes some 4,000 exponentials for each page; Ctrl-C abandons the call. Raises
 /// `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
@@ -52,8 +52,8 @@ pub(crate) fn fixed_intervals<'py>(
 /// Maximizes freshness for a number of visits a day at random times.
 ///
 /// Each page is a pair of its rate, in changes a day, and its weight. Sorts the pages; Ctrl-C
-/// abandons it. Raises `InvalidOptionError` if there are no pages, or a number is not from 1e-100
-/// to 1e100.
+/// abandons the call. Raises `InvalidOptionError` if there are no pages, or a number is not from
+/// 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn random_times<'py>(
@@ -64,12 +64,12 @@ pub(crate) fn random_times<'py>(
     spend(py, pages, visits_per_day, recrawl::random_times)
 }
 
-/// Minimizes the penalty for missed changes, where each further change counts less than the one
-/// before.
+/// Minimizes the penalty for missed changes, where each further missed change has a smaller penalty
+/// than the previous one.
 ///
-/// Visits are at random times, and every page gets some. Each page is a pair of its rate, in
-/// changes a day, and its weight. Takes 64 square roots for each page; Ctrl-C abandons it. Raises
-/// `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
+/// Visits are at random times, and every page gets some visits. Each page is a pair of its rate, in
+/// changes a day, and its weight. Takes 64 square roots for each page; Ctrl-C abandons the call.
+/// Raises `InvalidOptionError` if there are no pages, or a number is not from 1e-100 to 1e100.
 #[pyfunction]
 #[pyo3(signature = (pages: "Iterable[tuple[float, float]]", visits_per_day: "float"))]
 pub(crate) fn few_misses<'py>(

@@ -1,4 +1,4 @@
-//! Plans: how to spend a number of visits a day in the long run.
+//! Plans for spending a number of visits a day in the long run.
 
 use pyo3::prelude::*;
 use simkeep::due;
@@ -18,10 +18,11 @@ value! {
     }
 }
 
-/// How to spend a number of visits a day in the long run: the value threshold for a visit.
+/// A plan for spending a number of visits a day in the long run: the value threshold for a visit.
 ///
-/// As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". It
-/// reflects what was known when it was made: make a new one once a day, for example.
+/// As text, for people: "20 visits a day to 100 pages, each when it is worth 4.321: ...". A plan
+/// uses only the visits that were known when it was made, so make a new plan regularly, for example
+/// once a day.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Plan(pub(crate) due::Plan);
 
@@ -33,28 +34,28 @@ impl Plan {
         self.0.per_day()
     }
 
-    /// The value of a visit at which a page is due. It is infinite if the visits do not suffice for
-    /// the latest allowed dates of all pages.
+    /// The value of a visit at which a page is due. The threshold is infinite if the visits do not
+    /// suffice to visit all pages by their latest allowed dates.
     #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
     }
 
-    /// The resulting visits a day: more than planned if pages must be visited more often, and less
-    /// if none may be.
+    /// The resulting visits a day: more than planned if pages must be visited more often, and fewer
+    /// if no page may be visited more often.
     #[getter]
     fn visits_per_day(&self) -> f64 {
         self.0.visits_per_day()
     }
 
-    /// The expected fraction of time that a page is unchanged since its last visit, from 0 to 1,
-    /// averaged over pages.
+    /// The expected fraction of time for which a page is unchanged since its last visit, from 0 to
+    /// 1, averaged over pages.
     #[getter]
     fn freshness(&self) -> f64 {
         self.0.freshness()
     }
 
-    /// The number of pages; above a million it is estimated from a sample.
+    /// The number of pages. Above a million, the number is estimated from a sample.
     #[getter]
     fn pages(&self) -> f64 {
         self.0.pages()
@@ -66,7 +67,7 @@ impl Plan {
         self.0.rarely_visited()
     }
 
-    /// The values of a page without visits, from its host and its rule. Reads nothing.
+    /// The values of a page without visits, from its host and its rule. Reads no data of the store.
     #[pyo3(signature = (url: "str"))]
     fn of_new<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<NewPage> {
         let url = arg::url(Arg::new("url"), url)?;

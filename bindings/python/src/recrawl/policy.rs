@@ -20,17 +20,17 @@ value! {
     }
 }
 
-/// A policy that decides which page is visited first, by its name.
+/// A policy for the order of visits, selected by its name.
 ///
 /// The policies are `"value"` (the default), `"harmonic"`, `"uniform"`, `"fixed:7d"`,
 /// `"thesis:3,1.5"`, `"nutch:0.4,0.2,0.3"` and `"stormcrawler"`. `"value"` and `"harmonic"` use the
-/// value of a visit; `"uniform"` the time since the last one; all others that time divided by an
-/// interval. The parameters above are the defaults. As text it is its name with all parameters.
-/// Raises `InvalidArgumentError` for an unknown name.
+/// value of a visit; `"uniform"` uses the time since the last visit; the other policies use this
+/// time divided by an interval. The parameters above are the defaults. As text, a policy is its
+/// name with all parameters. Raises `InvalidArgumentError` for an unknown name.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Policy(pub(crate) recrawl::Policy);
 
-/// Converts a policy, or the name of one.
+/// Converts a policy, or the name of a policy.
 pub(crate) fn policy(
     py: Python<'_>,
     arg: Arg,
@@ -56,7 +56,7 @@ impl Policy {
         ("name",)
     }
 
-    /// Its name, with all parameters.
+    /// The name of the policy, with all parameters.
     #[getter]
     fn name(&self) -> String {
         self.0.to_string()
@@ -64,9 +64,10 @@ impl Policy {
 
     /// The score of a page: the page with the highest score is visited first.
     ///
-    /// For `"value"` and `"harmonic"` it is the weighted value of a visit, in days; for `"uniform"`
-    /// the days since the last visit; for all others those days divided by the interval, so that a
-    /// page is due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
+    /// For `"value"` and `"harmonic"` the score is the weighted value of a visit, in days. For
+    /// `"uniform"` the score is the number of days since the last visit. For the other policies the
+    /// score is the number of days since the last visit divided by the interval, so that a page is
+    /// due at 1. Raises `InvalidOptionError` if the weight is not positive and finite.
     #[pyo3(signature = (belief, recent, weight: "float", days: "float"))]
     fn score(
         &self,
@@ -84,7 +85,7 @@ impl Policy {
 
     /// The interval of a page.
     ///
-    /// `None` for `"value"`, `"harmonic"` and `"uniform"`, which have none.
+    /// `None` for `"value"`, `"harmonic"` and `"uniform"`, which have no intervals.
     fn schedule(&self, py: Python<'_>, recent: &Bound<'_, Recent>) -> PyResult<Option<Schedule>> {
         FromRust::from_rust(py, self.0.schedule(&recent.get().0))
     }

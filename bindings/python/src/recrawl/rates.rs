@@ -20,15 +20,15 @@ pub(crate) fn index(given: Option<&Bound<'_, PyAny>>) -> PyResult<Index> {
     arg::choice(Arg::new("index"), given, &INDEXES, Index::Value)
 }
 
-/// Converts the half comparisons to add; by default half an unchanged one.
+/// Converts the half comparisons to add; by default half an unchanged comparison.
 fn halves(given: Option<&Bound<'_, PyAny>>) -> PyResult<Halves> {
     arg::choice(Arg::new("halves"), given, &HALVES, Halves::Unchanged)
 }
 
 /// Changes a day: observed changes over observed days.
 ///
-/// This is too low if a page can change more than once between visits. Raises `InvalidOptionError`
-/// if the days are not from a millisecond to 4,000,000.
+/// The estimate is too low if a page can change more than once between visits. Raises
+/// `InvalidOptionError` if the days are not from a millisecond to 4,000,000.
 #[pyfunction]
 #[pyo3(signature = (changes: "int", days: "float"))]
 pub(crate) fn naive(
@@ -42,10 +42,10 @@ pub(crate) fn naive(
 
 /// The changes per interval of a page that changed in some of equal intervals.
 ///
-/// Divide by the interval in days for changes a day. `halves` is added so that the result is
-/// neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged comparison (the
-/// default), or `"both"` for half a changed one as well. Raises `InvalidOptionError` if there are
-/// no comparisons, or more changes than comparisons.
+/// Divide the result by the interval in days to get changes a day. `halves` adds half comparisons,
+/// so that the result is neither zero nor infinite: `"none"`, `"unchanged"` for half an unchanged
+/// comparison (the default), or `"both"` for half a changed comparison as well. Raises
+/// `InvalidOptionError` if there are no comparisons, or more changes than comparisons.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "int", changes: "int", halves: "_Halves | None" = None))]
 pub(crate) fn regular(
@@ -62,9 +62,9 @@ pub(crate) fn regular(
 /// Changes a day, from comparisons at any intervals: the maximum-likelihood rate.
 ///
 /// `halves` adds half comparisons of the mean interval: `"none"`, `"unchanged"` (the default) or
-/// `"both"`. Takes 64 steps, each linear in the comparisons. With `"none"` the rate of a page that
-/// never changed is 0, and of one that always changed without a date it is infinite. Raises
-/// `InvalidOptionError` if there is no comparison.
+/// `"both"`. Takes 64 steps, each linear in the comparisons. With `"none"`, the rate of a page that
+/// never changed is 0, and the rate of a page that always changed without a date is infinite.
+/// Raises `InvalidOptionError` if there is no comparison.
 #[pyfunction]
 #[pyo3(signature = (comparisons: "Iterable[Comparison]", halves: "_Halves | None" = None))]
 pub(crate) fn irregular(
@@ -77,7 +77,7 @@ pub(crate) fn irregular(
     py.detach(|| recrawl::irregular(&all, halves)).or_raise(py)
 }
 
-/// Changes a day, if the time of the last change before each visit is known, as from
+/// Changes a day, if the time of the last change before each visit is known, for example from
 /// `Last-Modified`.
 ///
 /// Raises `InvalidOptionError` if there is no comparison, and `InvalidArgumentError` if a change
@@ -91,8 +91,8 @@ pub(crate) fn last_modified(py: Python<'_>, comparisons: &Bound<'_, PyAny>) -> P
 
 /// The crawl value of a visit, in days.
 ///
-/// It is for a page with this weight and rate, in changes a day, this many days after its last
-/// visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
+/// The value is for a page with this weight and rate, in changes a day, this many days after its
+/// last visit. Visiting the pages with the highest value keeps the most pages fresh. Raises
 /// `InvalidOptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
@@ -108,8 +108,8 @@ pub(crate) fn value(
 
 /// The harmonic index of a visit, in days.
 ///
-/// It is for a page with this weight and rate, in changes a day, this many days after its last
-/// visit, if each further missed change counts less. Every page gets visits. Raises
+/// The index is for a page with this weight and rate, in changes a day, this many days after its
+/// last visit. Each further missed change has a smaller penalty. Every page gets visits. Raises
 /// `InvalidOptionError` if the weight or the rate is not positive and finite.
 #[pyfunction]
 #[pyo3(signature = (weight: "float", per_day: "float", days: "float"))]
@@ -133,11 +133,12 @@ fn three(
     Ok((weight, per_day, arg::float(Arg::new("days"), days)?))
 }
 
-/// The days after a visit at which the next one reaches a threshold.
+/// The days after a visit at which the next visit reaches a threshold.
 ///
-/// It is for a page with this weight and rate, in changes a day, by the index `"value"` (the
-/// default) or `"harmonic"`; `None` if it never does, or not within 4,000,000 days. Raises
-/// `InvalidOptionError` if a number is not positive and finite.
+/// The interval is for a page with this weight and rate, in changes a day. The value of a visit is
+/// measured by the index `"value"` (the default) or `"harmonic"`. `None` if the value never reaches
+/// the threshold, or not within 4,000,000 days. Raises `InvalidOptionError` if a number is not
+/// positive and finite.
 #[pyfunction]
 #[pyo3(signature = (
     weight: "float", per_day: "float", threshold: "float", index: "_Index | None" = None
@@ -156,11 +157,11 @@ pub(crate) fn interval(
     recrawl::interval(index, weight, per_day, threshold).or_raise(py)
 }
 
-/// The value of a visit, in days, to a page with a reported change, as from a sitemap.
+/// The value of a visit, in days, to a page with a reported change, for example from a sitemap.
 ///
-/// `trust` is the probability that the report is true, `after_days` the time from the last visit to
-/// the change, and `otherwise` the value without the hint. Raises `InvalidOptionError` if the trust
-/// is not from 0 to 1, the weight is not positive and finite, or `otherwise` is negative or
+/// `trust` is the probability that the report is true, `after_days` is the time from the last visit
+/// to the change, and `otherwise` is the value without the hint. Raises `InvalidOptionError` if the
+/// trust is not from 0 to 1, the weight is not positive and finite, or `otherwise` is negative or
 /// infinite.
 #[pyfunction]
 #[pyo3(signature = (trust: "float", weight: "float", after_days: "float", otherwise: "float"))]

@@ -10,8 +10,8 @@ use crate::convert::value::no_pickle;
 
 /// Pages of a store with their histories, for `simkeep.recrawl.crawl`.
 ///
-/// Each version is current from the visit that found it until the visit that found the next one.
-/// `len` is the number of pages.
+/// Each version is current from the visit that found it until the visit that found the next
+/// version. `len` is the number of pages.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Replay {
     pub(crate) pages: Arc<[ReplayedPage]>,
@@ -33,20 +33,20 @@ impl Replay {
         self.pages.len()
     }
 
-    /// The number of pages with content, from which these were selected.
+    /// The number of pages with content from which the pages were selected.
     #[getter]
     fn of(&self) -> u64 {
         self.of
     }
 
-    /// The time of the first visit to any of those pages, which is day 0; the start of 1970 if
-    /// there are none.
+    /// The time of the first visit to any page with content, which is day 0; the start of 1970 if
+    /// there are no pages.
     #[getter]
     fn first(&self) -> Time {
         Time(self.first)
     }
 
-    /// The time of the last visit to any of those pages.
+    /// The time of the last visit to any page with content.
     #[getter]
     fn last(&self) -> Time {
         Time(self.last)

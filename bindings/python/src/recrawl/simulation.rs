@@ -38,8 +38,8 @@ value! {
 
 /// Pages with random changes, at random rates.
 ///
-/// A seed determines them on every machine. `len` is their number. They take 8 bytes for each
-/// change.
+/// A seed determines the pages, equally on every machine. `len` is the number of pages. The pages
+/// take 8 bytes for each change.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct PoissonPages(Arc<[PoissonPage]>);
 
@@ -60,9 +60,9 @@ impl PoissonPages {
 impl PoissonPages {
     /// Draws pages with their changes up to a day.
     ///
-    /// Rates are log-uniform from one change in 400 days to one in about eight hours. The seed is 1
-    /// by default. Raises `InvalidOptionError` if there are no pages, or more than 100 million
-    /// changes are expected. Ctrl-C abandons it.
+    /// Rates are log-uniform from one change in 400 days to one change in about eight hours. The
+    /// seed is 1 by default. Raises `InvalidOptionError` if there are no pages, or more than 100
+    /// million changes are expected. Ctrl-C abandons the call.
     #[staticmethod]
     #[pyo3(signature = (pages: "int", *, days: "float", seed: "int | None" = None))]
     fn flat(
@@ -78,9 +78,9 @@ impl PoissonPages {
     /// Draws the pages of hosts, with their changes up to a day: `pages` pages of each host.
     ///
     /// The rates of hosts are log-normal around the `median`, in changes a day, with the width
-    /// `between`; those of pages are log-normal around that of their host, with the width `within`.
-    /// The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive, or more
-    /// than 100 million changes are expected. Ctrl-C abandons it.
+    /// `between`. The rates of pages are log-normal around the rate of their host, with the width
+    /// `within`. The seed is 1 by default. Raises `InvalidOptionError` if a number is not positive,
+    /// or more than 100 million changes are expected. Ctrl-C abandons the call.
     #[staticmethod]
     #[pyo3(signature = (
         hosts: "int", pages: "int", *, median: "float", between: "float", within: "float",
@@ -125,12 +125,13 @@ impl PoissonPages {
     }
 }
 
-/// The order of a simulated crawler.
+/// The order in which a simulated crawler visits pages.
 ///
-/// It is a policy, given by its name (`"value"`), or a baseline for policies. As text it is its
-/// name in a table of results. `learning` is the source of its prior: `"hosts"` (the default), all
-/// pages and for each page the others of its host, as in a store; `"pages"`, all pages; or
-/// `"nothing"`.
+/// A decider is a policy, selected by its name (`"value"`), or a baseline for policies. As text, a
+/// decider is its name in a table of results. `learning` is the source of the decider's prior. With
+/// `"hosts"` (the default), the prior is learned from all pages, and for each page from the other
+/// pages of its host, as in a store. With `"pages"`, the prior is learned from all pages; with
+/// `"nothing"`, from no pages.
 #[pyclass(frozen, module = "simkeep.recrawl")]
 pub(crate) struct Decider(simulate::Decider);
 
@@ -154,7 +155,7 @@ impl Decider {
 
     /// An index, `"value"` (the default) or `"harmonic"`, at the estimated rate of a page.
     ///
-    /// It has no belief.
+    /// The decider has no belief.
     #[staticmethod]
     #[pyo3(signature = (index: "_Index | None" = None))]
     fn estimated(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
@@ -163,7 +164,7 @@ impl Decider {
 
     /// An index, `"value"` (the default) or `"harmonic"`, at the true rate.
     ///
-    /// It requires pages with known rates, which those of a store are not.
+    /// The decider requires pages with known rates. The rates of a store's pages are unknown.
     #[staticmethod]
     #[pyo3(signature = (index: "_Index | None" = None))]
     fn known(index: Option<&Bound<'_, PyAny>>) -> PyResult<Decider> {
@@ -172,8 +173,8 @@ impl Decider {
 
     /// The default deciders to compare.
     ///
-    /// These are the policies, the crawl value without hosts and without a belief, and, if the
-    /// rates are known, at the true rates.
+    /// The deciders are the policies, the crawl value without hosts, and the crawl value without a
+    /// belief. If the rates are known, the crawl value at the true rates is added.
     #[staticmethod]
     #[pyo3(signature = (*, rates_known=false))]
     fn all(rates_known: bool) -> Vec<Decider> {
@@ -235,7 +236,7 @@ fn name<T: PartialEq>(choices: &[(&'static str, T)], chosen: T) -> &'static str 
     choices.iter().find(|(_, choice)| *choice == chosen).map_or("", |(name, _)| *name)
 }
 
-/// A page of a simulation that can be stopped: visits to it fail from then on.
+/// A page of a simulation that can be stopped. After the stop, visits to the page fail.
 struct Stoppable<'p, P> {
     page: &'p P,
     stop: &'p Progress,
@@ -276,8 +277,8 @@ impl<P: Page> Page for Stoppable<'_, P> {
     }
 }
 
-/// Crawls pages, and abandons the crawl when a signal raises an exception: it ends at its next
-/// visit.
+/// Crawls pages, and abandons the crawl when a signal raises an exception. The crawl ends at its
+/// next visit.
 fn crawled<P: Page + Send + 'static>(
     py: Python<'_>,
     pages: Arc<[P]>,
@@ -295,17 +296,18 @@ fn crawled<P: Page + Send + 'static>(
     crawled.inspect_err(|_| stop.cancel())
 }
 
-/// Simulates a crawl, and measures how fresh the pages are.
+/// Simulates a crawl, and measures the freshness of the pages.
 ///
 /// `by` is a `Decider`, or the name of a policy (`"value"`). From day 0 to the day `end`, in steps
 /// of `step_days`, the crawler visits as many pages as the budget allows, in the order of the
-/// decider, and knows only the results of its visits. Measurement starts on the day `start`. The
-/// budget is either `visits_per_day`, or an average of one visit per `every` days for each known
-/// page.
+/// decider. The crawler uses only the results of its visits. Measurement starts on the day `start`.
+/// The budget is either `visits_per_day`, or an average of one visit per `every` days for each
+/// known page.
 ///
 /// Takes 1 to 3 KiB for each page; a step takes some 50 nanoseconds for each page, and some 10
-/// microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons it. Raises
-/// `InvalidOptionError` if there are no pages before the end, or if unknown rates are needed.
+/// microseconds for each visit. Other threads run meanwhile, and Ctrl-C abandons the simulation.
+/// Raises `InvalidOptionError` if there are no pages before the end, or if the decider needs rates
+/// that are unknown.
 #[pyfunction]
 #[pyo3(signature = (
     pages: "Replay | PoissonPages", by: "Decider | Policy | str | None" = None, *,

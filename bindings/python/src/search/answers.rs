@@ -17,8 +17,8 @@ use crate::streams::columns::{
 
 /// The results of many searches: a sequence of `Matches`, in the order of the queries.
 ///
-/// As Arrow data it is a table with a row for each page found: `query`, `url`, `distance` and
-/// `fingerprint`.
+/// As Arrow data, the result is a table with a row for each page found: `query`, `url`, `distance`
+/// and `fingerprint`.
 #[pyclass(frozen, sequence, module = "simkeep")]
 pub(crate) struct Answers(pub(crate) Vec<Matches>);
 
@@ -47,7 +47,8 @@ impl Answers {
         Batches::whole(py.detach(|| near(&self.0, signed)))
     }
 
-    /// A row for each search: whether its result is `complete`, and `within` which distance.
+    /// A row for each search: whether its result is `complete`, and the distance `within` which no
+    /// page is missing.
     fn queries(&self, py: Python<'_>) -> PyResult<Batches> {
         Batches::whole(py.detach(|| queries(&self.0)))
     }
@@ -70,8 +71,8 @@ impl Answers {
 
 /// The outcomes of many observations: a sequence of `Outcome`s, in the order of the observations.
 ///
-/// As Arrow data it is a table with a row for each of them: `verdict`, `distance`, `to`, `novel`,
-/// `priority` and `complete`.
+/// As Arrow data, the result is a table with a row for each observation: `verdict`, `distance`,
+/// `to`, `novel`, `priority` and `complete`.
 #[pyclass(frozen, sequence, module = "simkeep")]
 pub(crate) struct Outcomes(pub(crate) Vec<Outcome>);
 

@@ -23,9 +23,9 @@ value! {
         segment: Option<u64>,
         fingerprints: u32,
         shape: Option<String>,
-        /// The way of the search: rotations, cells or scan.
+        /// The method of the search: rotations, cells or scan.
         way: String = search.plan.method,
-        /// The expected cost.
+        /// The expected cost of the search.
         expected: Py<Cost> = search.plan.expected,
         counted: Py<Cost>,
         hits: usize,

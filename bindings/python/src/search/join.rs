@@ -16,17 +16,17 @@ use crate::streams::columns::{Bits, Int32, Int64, Table, columns};
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
 
-/// The name of the thread of a join, as of one in a store.
+/// The name of the thread of a join, equal to the name for joins in a store.
 const NAME: &str = "simkeep-pairs";
 
 value! {
-    /// Two near fingerprints among those given, by their positions.
+    /// Two near fingerprints among the input, by their positions.
     JoinedPair from pair: simkeep::join::Pair {
-        /// The position of the one given first, counted from 0.
+        /// The position of the earlier fingerprint in the input, counted from 0.
         left: u32,
-        /// The position of the other one.
+        /// The position of the later fingerprint.
         right: u32,
-        /// The two fingerprints, in this order.
+        /// The two fingerprints, the earlier one first.
         fingerprints: (u64, u64) = <(u64, u64)>::from(pair.fingerprints),
         distance: u32,
     }
@@ -72,20 +72,21 @@ fn run(
 /// All pairs within k bits of each other among fingerprints that are in no store, in no particular
 /// order.
 ///
-/// Two equal ones are a pair of distance 0. They may come in a buffer of `uint64` or `int64`, such
-/// as an array of numpy, in such a column of Arrow, from an iterable of `int`s, or from
-/// `fingerprint_batch`, and are copied; fewer than 2**32. A null or `None` is in no pair. With
-/// `across`, those before this position are joined with the others, and neither with themselves.
-/// With `part`, one of `join_parts`, only pairs that agree in this part, and in none before it, are
-/// found. `memory_bytes` (256 MiB) limits the memory in addition to the copy, and `threads` is the
-/// number of threads (as many as there are cores).
+/// Two equal fingerprints are a pair of distance 0. The fingerprints may be a buffer of `uint64` or
+/// `int64`, for example an array of numpy, a column of Arrow with one of these types, an iterable
+/// of `int`s, or the result of `fingerprint_batch`. There must be fewer than 2**32 fingerprints;
+/// they are copied. A null or `None` is in no pair. With `across`, the fingerprints before this
+/// position are joined with the later fingerprints, and neither group with itself. With `part`, one
+/// of `join_parts`, only pairs that agree in this part, and in no earlier part, are found.
+/// `memory_bytes` (256 MiB) limits the memory in addition to the copy, and `threads` is the number
+/// of threads (as many as there are cores).
 ///
-/// Runs in the background, and waits for the reader of the pairs. It ends when the stream is
-/// closed. As Arrow data it has the columns `left`, `right`, `distance`, `left_fingerprint` and
-/// `right_fingerprint`.
+/// Runs in the background, and waits for the reader of the pairs. The join ends when the stream is
+/// closed. As Arrow data, the stream has the columns `left`, `right`, `distance`,
+/// `left_fingerprint` and `right_fingerprint`.
 ///
 /// Time, for uniformly distributed fingerprints and k = 3: some 0.15 microseconds of one core for
-/// each. Within a wide distance all pairs are compared, at 0.4 nanoseconds each.
+/// each fingerprint. For a wide distance all pairs are compared, at 0.4 nanoseconds for each pair.
 #[pyfunction]
 #[pyo3(signature = (
     fingerprints: "_types.Fingerprints", k: "int", *,
@@ -133,12 +134,13 @@ pub(crate) fn join<'py>(
     Ok(StreamOf::new(pairs.or_raise(py)?, Some(Birth::now())))
 }
 
-/// The parts into which a join within `k` bits splits fingerprints, so that each can be joined by
-/// itself.
+/// The parts into which a join within `k` bits splits fingerprints, so that each part can be joined
+/// separately.
 ///
-/// Pairs of a part's lowest bit, counted from 0, and its number of bits. The value of a fingerprint
-/// in a part is `fingerprint >> lowest & (1 << bits) - 1`. Among all fingerprints with some values
-/// there, `join(..., part=)` finds the pairs of the part, wherever the others are.
+/// Returns pairs: the position of a part's lowest bit, counted from 0, and its number of bits. The
+/// value of a fingerprint in a part is `fingerprint >> lowest & (1 << bits) - 1`. Let one machine
+/// have all fingerprints with certain values in a part. Then `join(..., part=)` on this machine
+/// finds the pairs of the part with these values, and needs no other fingerprints.
 #[pyfunction]
 #[pyo3(signature = (k: "int"))]
 pub(crate) fn join_parts(k: &Bound<'_, PyAny>) -> PyResult<Vec<(u32, u32)>> {

@@ -19,16 +19,17 @@ use crate::search::matches;
 use crate::streams::stream::{Item, StreamOf};
 use crate::streams::threaded::{Out, Threaded};
 
-/// The name of the thread of a join, as of one in a store.
+/// The name of the thread of a join, equal to the name for joins in a store.
 const NAME: &str = "simkeep-pairs";
 /// The bytes of a fingerprint.
 const BYTES: usize = size_of::<u64>();
 /// The bytes of a chunk for a task.
 const CHUNK_BYTES: usize = 4 << 20;
-/// The number of buckets in each part that fingerprints are counted in.
+/// The number of buckets for counting fingerprints in each part.
 pub(crate) const BUCKETS: u32 = 4096;
 
-/// Fingerprints for a task: its number, whether they are of its second piece, and 8 bytes for each.
+/// Fingerprints for a task: the number of the task, whether the fingerprints belong to its second
+/// piece, and 8 bytes for each fingerprint.
 pub(crate) type TaskChunk = (u32, bool, Py<PyBytes>);
 
 /// The source of a plan.
@@ -39,10 +40,10 @@ enum Made {
 
 /// The plan of a distributed join: independent tasks.
 ///
-/// Tasks are numbered from 0. It is made from the counts of `View.histogram` in each place;
-/// `uncounted` makes one without counts. `ranges` is the approximate number of tasks; none takes
-/// more than `most` fingerprints, if possible. It can be pickled, and equal arguments make equal
-/// plans everywhere.
+/// Tasks are numbered from 0. A plan is made from the counts of `View.histogram` of each store;
+/// `uncounted` makes a plan without counts. `ranges` is the approximate number of tasks. No task
+/// takes more than `most` fingerprints, if possible. A plan can be pickled, and equal arguments
+/// make equal plans on every machine.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct JoinPlan {
     plan: Arc<simkeep::join::JoinPlan>,
@@ -112,7 +113,7 @@ impl JoinPlan {
     /// A join within `k` bits in at most `tasks` tasks, each of which can have all fingerprints, so
     /// that no counts are needed.
     ///
-    /// Each finds the pairs of some of the parts, so there are no more tasks than parts.
+    /// Each task finds the pairs of some of the parts, so there are no more tasks than parts.
     #[staticmethod]
     #[pyo3(signature = (k: "int", tasks: "int"))]
     fn uncounted(k: &Bound<'_, PyAny>, tasks: &Bound<'_, PyAny>) -> PyResult<JoinPlan> {
@@ -136,7 +137,7 @@ impl JoinPlan {
         }
     }
 
-    /// The number of counted fingerprints; one in several places counts several times.
+    /// The number of counted fingerprints. A fingerprint in several stores counts several times.
     #[getter]
     fn fingerprints(&self) -> u64 {
         match &self.made {
@@ -145,25 +146,26 @@ impl JoinPlan {
         }
     }
 
-    /// The total number of distributed fingerprints, counted once for each task: 8 bytes each.
+    /// The total number of distributed fingerprints. Each fingerprint counts once for each of its
+    /// tasks, and takes 8 bytes.
     #[getter]
     fn fingerprints_sent(&self) -> u64 {
         self.plan.fingerprints_sent()
     }
 
-    /// The number of these for a task.
+    /// The number of fingerprints that are distributed to a task.
     #[pyo3(signature = (task: "int"))]
     fn size(&self, task: &Bound<'_, PyAny>) -> PyResult<u64> {
         Ok(self.task(task)?.fingerprints())
     }
 
-    /// Finds the pairs of a task among its fingerprints from `View.partition`: those of its first
-    /// and its second piece.
+    /// Finds the pairs of a task among its fingerprints from `View.partition`: the fingerprints of
+    /// its first and of its second piece.
     ///
-    /// They may be in any order. Equal fingerprints, which come from several places, count once.
-    /// `memory_bytes` (256 MiB) limits the memory in addition to the fingerprints, and `threads` is
-    /// the number of threads (as many as there are cores). Runs in the background, and waits for
-    /// the reader of the pairs. It ends when the stream is closed.
+    /// The fingerprints may be in any order. Equal fingerprints, which come from several stores,
+    /// count as one. `memory_bytes` (256 MiB) limits the memory in addition to the fingerprints,
+    /// and `threads` is the number of threads (as many as there are cores). Runs in the background,
+    /// and waits for the reader of the pairs. The task ends when the stream is closed.
     #[pyo3(signature = (
         task: "int", first: "Iterable[bytes | bytearray | memoryview]",
         second: "Iterable[bytes | bytearray | memoryview]", *, memory_bytes: "int | None" = None,

@@ -23,11 +23,11 @@ value! {
     Matches from of: simkeep::Matches {
         /// The pages, nearest first, then in SURT order.
         near: Nears,
-        /// Whether these are all pages. If not, the limit, the budget, or a dense region of
-        /// fingerprints cut the search short.
+        /// Whether the result has all near pages. If not, the limit, the budget, or a dense region
+        /// of fingerprints cut the search short.
         complete: bool,
-        /// The distance up to which no page is missing; `None` if pages with the same fingerprint
-        /// may be missing, too.
+        /// The distance up to which no page is missing; `None` if even pages with the same
+        /// fingerprint may be missing.
         within: Option<u32>,
     }
     also {
@@ -74,8 +74,8 @@ value! {
     }
 }
 
-/// The pages of a search result: a tuple of `Near`, created on access. Many results are only tested
-/// for emptiness.
+/// The pages of a search result: a tuple of `Near`, created on access. Callers often only test
+/// whether a result is empty.
 pub(crate) struct Nears {
     found: Vec<simkeep::Near>,
     made: PyOnceLock<Tuple<Near>>,
@@ -116,7 +116,7 @@ impl<'py> FromPyObject<'_, 'py> for Nears {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Nears> {
         let made = PyOnceLock::new();
-        // It is new, so nothing is in it.
+        // The cell is new, so it is empty.
         let _ = made.set(given.py(), given.extract()?);
         Ok(Nears { found: Vec::new(), made })
     }

@@ -1,4 +1,4 @@
-//! Fingerprints and pairs of them, streamed as they are found.
+//! Streams fingerprints and pairs of fingerprints as they are found.
 
 use pyo3::prelude::*;
 use simkeep::query::{DistinctFingerprints, FingerprintPairs, NearPair, PagePair, PairQuery};
@@ -9,7 +9,7 @@ use crate::streams::columns::{Bits, Table, columns};
 use crate::streams::stream::Item;
 use crate::streams::threaded::Threaded;
 
-/// The name of their thread.
+/// The name of the threads that find fingerprints and pairs.
 const NAME: &str = "simkeep-pairs";
 
 /// A fingerprint of a store.
@@ -56,7 +56,7 @@ pub(crate) fn of_fingerprints(
     })
 }
 
-/// Streams all pairs of one of some fingerprints and a different one.
+/// Streams all pairs of a fingerprint in the argument and a different fingerprint of the store.
 pub(crate) fn with(
     snapshot: Snapshot,
     fingerprints: Vec<u64>,

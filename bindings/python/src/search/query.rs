@@ -11,13 +11,13 @@ use simkeep::{Query, Snapshot, Versions};
 use crate::convert::arg::{self, Arg};
 use crate::convert::keywords::{each, unknown};
 
-/// Returns the given distance, or that of near-duplicates.
+/// Returns the distance `k`, or the distance of near-duplicates by default.
 pub(crate) fn distance(k: Option<&Bound<'_, PyAny>>, snapshot: &Snapshot) -> PyResult<u32> {
     let k = arg::optional(k, |k| arg::distance(Arg::new("k"), k))?;
     Ok(k.unwrap_or_else(|| snapshot.near_distance(snapshot.near_epoch())))
 }
 
-/// The value of a keyword, if it was given; the value may be `None`.
+/// The value of a keyword that was passed. The value may be `None`.
 #[derive(Default)]
 pub(crate) struct Given<'py>(Option<Bound<'py, PyAny>>);
 
@@ -87,7 +87,7 @@ impl Keywords<'_> {
 }
 
 impl<'py> Given<'py> {
-    /// Returns its value; `None` counts as not given.
+    /// Returns the value of the keyword. A keyword with the value `None` is treated as missing.
     fn unless_none<T>(
         &self,
         take: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
@@ -151,7 +151,7 @@ pub(crate) fn pairs(k: u32, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Pa
     Ok(query)
 }
 
-/// The error if a call takes one of several keywords.
+/// The error for a call that takes exactly one of several keywords.
 pub(crate) fn one_of(call: &str, keywords: &str) -> PyErr {
     PyTypeError::new_err(format!("{call} takes one of {keywords}"))
 }

@@ -68,14 +68,14 @@ impl AliasRule {
         Kind(self.0.kind())
     }
 
-    /// The value of the rule; `None` if its kind has only one.
+    /// The value of the rule; `None` if the kind has a single rule.
     #[getter]
     fn value(&self) -> Option<&str> {
         self.0.value()
     }
 
-    /// The URL that the rule makes of a URL; `None` if it does not change it, as for any without a
-    /// host.
+    /// The URL to which the rule maps a URL; `None` if the rule does not change the URL. URLs
+    /// without a host are never changed.
     #[pyo3(signature = (url: "str"))]
     fn apply(&self, url: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         Ok(self.0.apply(arg::url(Arg::new("url"), url)?))
@@ -112,9 +112,10 @@ impl AliasRule {
     }
 }
 
-/// The URL after all of some rules, one after another.
+/// The URL after applying rules one after another.
 ///
-/// Pass them in the order of an `AliasSite`; they are valid for its pages only.
+/// Pass the rules in the order of an `AliasSite`. The rules are valid only for the pages of this
+/// site.
 #[pyfunction]
 #[pyo3(signature = (url: "str", rules: "Iterable[AliasRule]"))]
 pub(crate) fn normalised(url: &Bound<'_, PyAny>, rules: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -134,9 +135,9 @@ pub(crate) fn normalised(url: &Bound<'_, PyAny>, rules: &Bound<'_, PyAny>) -> Py
     Ok(alias::normalised(url, &all))
 }
 
-/// The site of a URL, as an `AliasSite` names it; `None` without a valid host.
+/// The site of a URL, as in `AliasSite`; `None` without a valid host.
 ///
-/// It is the host in lower case, without `www.`.
+/// The site is the host in lower case, without `www.`.
 #[pyfunction]
 #[pyo3(signature = (url: "str"))]
 pub(crate) fn site_of(url: &Bound<'_, PyAny>) -> PyResult<Option<String>> {

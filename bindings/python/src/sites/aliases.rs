@@ -18,7 +18,7 @@ use crate::streams::stream::{Item, Stream};
 use crate::streams::threaded::Threaded;
 
 value! {
-    /// A site with the rules found for it.
+    /// A site with its alias rules.
     AliasSite from site: simkeep::alias::AliasSite {
         site: String,
         pages: u64,
@@ -50,7 +50,7 @@ value! {
 }
 
 value! {
-    /// Totals of a search for aliases.
+    /// The totals of a search for aliases.
     Aliases from aliases: simkeep::alias::Aliases {
         sites: u64,
         sites_with_rules: u64,
@@ -64,7 +64,7 @@ value! {
     }
 }
 
-/// A table with a row for each of its rules.
+/// As a table, a site has a row for each of its rules.
 impl Item for alias::AliasSite {
     type Object = AliasSite;
     const TABLE: Option<Table<Self>> = Some(|sites, signed| {
@@ -82,10 +82,10 @@ impl Item for alias::AliasSite {
     });
 }
 
-/// The sites with a rule to report, in SURT order: found while they are read.
+/// The sites with a rule to report, in SURT order. The search runs while the sites are read.
 ///
-/// As Arrow data it has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`, `near` and
-/// `visits`.
+/// As Arrow data, the stream has a row for each rule: `site`, `kind`, `value`, `holds`, `pairs`,
+/// `near` and `visits`.
 #[pyclass(frozen, extends = Stream, module = "simkeep")]
 pub(crate) struct AliasSites {
     summary: Arc<OnceLock<alias::Aliases>>,
@@ -121,7 +121,8 @@ impl AliasSites {
 
 #[pymethods]
 impl AliasSites {
-    /// The totals of the search; `None` while it continues, and if the stream was closed early.
+    /// The totals of the search; `None` while the search continues, and if the stream was closed
+    /// early.
     #[getter]
     fn summary(&self, py: Python<'_>) -> PyResult<Option<Aliases>> {
         FromRust::from_rust(py, self.summary.get().copied())

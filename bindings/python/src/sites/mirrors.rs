@@ -22,9 +22,10 @@ value! {
         compared: u64,
     }
     also {
-        /// The least probability that two large sites are compared.
+        /// The minimum probability that two large mirroring sites are compared.
         ///
-        /// It holds if this share of their combined paths leads to the same content on both.
+        /// The probability holds for sites where this share of the combined paths leads to the same
+        /// content on both sites.
         #[staticmethod]
         #[pyo3(signature = (share: "float"))]
         fn recall(share: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -47,8 +48,9 @@ value! {
         near: u64,
         differing: u64 = mirror.differing(),
         share: f64,
-        /// The lag of the follower: the median delay of its first visit with common content, over
-        /// paths on which both were seen to change to it; `None` if there is no such path.
+        /// The lag of the follower: the median delay of the follower's first visit with common
+        /// content. The median is over paths on which both sites were seen to change to the common
+        /// content; `None` if there is no such path.
         lag: Option<Elapsed>,
         examples: Tuple<MirrorExample>,
     }
@@ -84,7 +86,7 @@ pub(crate) fn asked(
             "share" => asked.share = arg::float(Arg::new("share"), value)?,
             "depth" => {
                 let arg = Arg::new("depth");
-                // The crate says how many are too many.
+                // The crate rejects a depth that is too large.
                 asked.depth = u8::try_from(arg::count(arg, value)?)
                     .map_err(|_| arg.value_error("an int from 0 to 16", value))?;
             }

@@ -25,23 +25,24 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// Divides all pages into clusters, each with a leader within k bits of all others in it.
+    /// Divides all pages into clusters, each with a leader within k bits of all other pages in the
+    /// cluster.
     ///
     /// `k` is from 0 to 64; by default the near distance of the epoch. Pages are taken in the order
     /// of `rule`. A page leads if no leader is within k bits of it; every other page belongs to the
-    /// nearest leader that ranks before it, or to the first of equally near ones. So each page is
-    /// in one cluster, and no two leaders are within k bits of each other. The same pages make the
-    /// same clusters, in whichever order they came.
+    /// nearest leader that ranks before it, or to the first of equally near leaders. So each page
+    /// is in one cluster, and no two leaders are within k bits of each other. The same pages make
+    /// the same clusters, regardless of the order of their visits.
     ///
     /// Costs reading all pages once, sorts of some 40 bytes a page, and joins of about three times
-    /// as many fingerprints as there are. Takes `memory_bytes`, and scratch files for data that
-    /// does not fit. Other threads run meanwhile. Ctrl-C ends it.
+    /// the number of fingerprints. Takes `memory_bytes`, and scratch files for data that does not
+    /// fit. Other threads run meanwhile. Ctrl-C ends the call.
     ///
     /// Raises `EpochError` for an ended or unknown epoch, `IoError` if a scratch file cannot be
     /// written, `CancelledError` if `progress` was cancelled.
     ///
-    /// Keywords: `rule`, such as "https,shortest-url" ("first-seen"); `at`, the time of the
-    /// versions (the current ones); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
+    /// Keywords: `rule`, for example "https,shortest-url" ("first-seen"); `at`, the time of the
+    /// versions (the current versions); `epoch`; `under`, a prefix; `classes`; `memory_bytes` (512
     /// MiB); `scratch`, a directory for scratch files.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None, **like: "Unpack[_types.Clustering]"
@@ -61,7 +62,8 @@ impl View {
 
     /// The pages that `clusters` uses for the same arguments, in SURT order, each with its rank.
     ///
-    /// Ranks are comparable with those of other stores; the least ranks first. Reads lazily.
+    /// Ranks are comparable with the ranks of other stores. The page with the lowest number ranks
+    /// first. Reads lazily.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (**like: "Unpack[_types.Clustering]"))]
@@ -76,12 +78,12 @@ impl View {
         Ok(StreamOf::new(Iterated::new(ranked), self.birth()))
     }
 
-    /// The cluster of a page, as `clusters` would find it; `None` if the arguments exclude the
-    /// page.
+    /// The cluster of a page, equal to the cluster that `clusters` would find; `None` if the
+    /// arguments exclude the page.
     ///
-    /// It is found by searches around the page: usually a few, in dense regions thousands. After
-    /// 4,096 of them, or 262,144 pages, it stops, and is not `complete`. Ctrl-C abandons it: the
-    /// searches end by themselves.
+    /// The cluster is found by searches around the page: usually a few, in dense regions thousands.
+    /// After 4,096 searches, or 262,144 pages, the call stops, and the result is not `complete`.
+    /// Ctrl-C abandons the call; the searches then end in the background.
     ///
     /// Raises `UrlError` for an invalid URL, and the errors of `clusters`.
     ///
@@ -101,10 +103,11 @@ impl View {
         FromRust::from_rust(py, found)
     }
 
-    /// Compares the clusters at two times: which pages have another leader, and why.
+    /// Compares the clusters at two times. The result has the pages whose leader changed, with the
+    /// reasons.
     ///
-    /// The later time may be now, which is `None`. Forgotten pages are in neither. Costs `clusters`
-    /// twice, each with half of the memory. Ctrl-C ends it.
+    /// `None` as the later time means now. Forgotten pages are in no cluster at either time. Costs
+    /// two calls of `clusters`, each with half of the memory. Ctrl-C ends the call.
     ///
     /// Raises the errors of `clusters`.
     ///
@@ -132,12 +135,13 @@ impl View {
         Ok(ClusterChanges::new(changes))
     }
 
-    /// The pages with others within k bits of them: their texts are worth comparing.
+    /// The pages with other pages within k bits. The texts of these pages are worth comparing.
     ///
-    /// If fingerprints propose and texts decide, take a distance that is wide enough: within 10
-    /// bits, fingerprints of the default recipe miss one in fifty of the texts with a resemblance
-    /// of 0.8. Costs as much as `clusters`, and a join of pages that are alone in their clusters
-    /// with all others. Ctrl-C ends it. Raises the errors of `clusters`.
+    /// If texts decide among candidates that fingerprints propose, choose a distance that is wide
+    /// enough: within 10 bits, fingerprints of the default recipe miss one in fifty of the texts
+    /// with a resemblance of 0.8. Costs as much as `clusters`, and a join of the pages that are
+    /// alone in their clusters with all other pages. Ctrl-C ends the call. Raises the errors of
+    /// `clusters`.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (
@@ -158,11 +162,12 @@ impl View {
 
     /// Computes connected components: pages within k bits of each other are in one component.
     ///
-    /// Tools that remove all but one page of each component do this. A chain of small steps joins
-    /// dissimilar texts, as the largest distance within a component shows; prefer `clusters`.
+    /// Tools that remove all but one page of each component work this way. A chain of small steps
+    /// may join dissimilar texts; the largest distance within a component shows this. Prefer
+    /// `clusters`.
     ///
     /// Costs the join of `all_pairs`, with quadratic time for many near fingerprints, and 16 bytes
-    /// for each fingerprint in addition to its memory. Ctrl-C ends it. Raises the errors of
+    /// for each fingerprint in addition to its memory. Ctrl-C ends the call. Raises the errors of
     /// `clusters`.
     ///
     /// Takes the keywords of `clusters`.
@@ -184,13 +189,13 @@ impl View {
         )
     }
 
-    /// Counts the pages within each distance of each page, from 0 to k: one `Balls` for each
-    /// distance.
+    /// Counts the pages within each distance of each page, from 0 to k. Returns one `Balls` for
+    /// each distance.
     ///
-    /// With `labels` of pages by URL it also counts pairs by whether their labels are equal; the
-    /// last label of a page counts. Costs the join of `all_pairs`, with quadratic time for many
-    /// near fingerprints; in addition 4 bytes of memory for each fingerprint, and the labels.
-    /// Ctrl-C ends it. Raises the errors of `clusters`.
+    /// With `labels` of pages by URL, pairs are also counted by whether their labels are equal. If
+    /// a page has several labels, the last label is used. Costs the join of `all_pairs`, with
+    /// quadratic time for many near fingerprints; in addition 4 bytes of memory for each
+    /// fingerprint, and the labels. Ctrl-C ends the call. Raises the errors of `clusters`.
     ///
     /// Takes the keywords of `clusters`.
     #[pyo3(signature = (

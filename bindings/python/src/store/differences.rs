@@ -1,4 +1,4 @@
-//! The differences between two stores, or two states of one.
+//! The differences between two stores, or between two states of a store.
 
 use pyo3::prelude::*;
 use simkeep::query;
@@ -13,11 +13,11 @@ use crate::streams::source::Iterated;
 impl View {
     /// The differences between this store and an earlier state `before`, or any other store.
     ///
-    /// Returns the pages under a prefix, or all, whose current version differs, in SURT order. The
-    /// verdict about a page is as if its version here were observed there next. So a page that
-    /// changed and reverted does not differ; a page that only this store has is new, and one that
-    /// only the other has is gone. Epochs with the same name are the same. Reads both once, lazily,
-    /// with one page of each in memory.
+    /// Returns the pages under a prefix, or all pages, whose current version differs, in SURT
+    /// order. The verdict about a page is as if its version in this store were the next observation
+    /// in `before`. So a page that changed and reverted does not differ. A page that only this
+    /// store has is new, and a page that only `before` has is gone. Epochs with the same name are
+    /// the same. Reads both stores once, lazily, with one page of each in memory.
     #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[Difference]")]
     fn diff<'py>(
         &self,
@@ -32,9 +32,10 @@ impl View {
         Differences::inexact(py, diff, birth)
     }
 
-    /// The changes of the pages under a prefix, or all, from one time to another, inclusive.
+    /// The changes of the pages under a prefix, or of all pages, from one time to another,
+    /// inclusive.
     ///
-    /// As in `diff`, by the visits up to those times. Reads all pages once, lazily.
+    /// Compares like `diff`, by the visits up to each time. Reads all pages once, lazily.
     #[pyo3(signature = (
         since: "Time", until: "Time", under: "str | None" = None
     ) -> "Differences[Difference]")]
@@ -53,9 +54,9 @@ impl View {
         Differences::inexact(py, Ok(diff), self.birth())
     }
 
-    /// The entries of the pages under a prefix, or all, that only one of two stores has.
+    /// The entries that only one of two stores has, of the pages under a prefix, or of all pages.
     ///
-    /// Reads both once, lazily.
+    /// Reads both stores once, lazily.
     #[pyo3(signature = (before, under: "str | None" = None) -> "Differences[ExactDifference]")]
     fn diff_exact<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! Which pages to visit next, and how pages change.
+//! Queries for the pages to visit next, and for the changes of pages.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,15 +22,15 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// The most valuable pages to visit at a time, the best first, each with its decision.
+    /// The most valuable pages to visit now, the best first, each with its decision.
     ///
-    /// At most `budget` of them; `None` means no limit. Reads lazily.
+    /// Returns at most `budget` pages; `None` means no limit. Reads lazily.
     ///
-    /// Keywords: `policy`, which orders pages ("value"); `under`, a prefix; `per_host`, the most
-    /// pages of each host; `largest_interval`, after which an unvisited page comes first (365
-    /// days); `rules` for the pages under prefixes; `hints` about changes; `plan`, which adds due
-    /// times; `learned`, the priors for how often pages change; `memory_bytes`, for selected pages
-    /// (64 MiB).
+    /// Keywords: `policy`, the order of pages ("value"); `under`, a prefix; `per_host`, the maximum
+    /// number of pages of each host; `largest_interval`, the time after which an unvisited page
+    /// comes first (365 days); `rules` for the pages under prefixes; `hints` about changes; `plan`,
+    /// which adds due times; `learned`, the priors for change rates; `memory_bytes`, for selected
+    /// pages (64 MiB).
     #[pyo3(signature = (
         now: "Time", budget: "int | None", **like: "Unpack[_types.Due]"
     ))]
@@ -47,15 +47,14 @@ impl View {
         Ok(StreamOf::new(Iterated::new(pages), self.birth()))
     }
 
-    /// Plans how to spend a number of visits a day in the long run.
+    /// Plans the use of a number of visits a day in the long run.
     ///
-    /// It computes the value threshold for a visit, and the resulting freshness. It uses `policy`,
+    /// Computes the value threshold for a visit, and the resulting freshness. Uses `policy`,
     /// `under`, `rules`, `largest_interval` and `learned`; the other keywords of `due` are ignored.
     /// Passed to `due`, `lease_due` or `decide`, a plan adds due times to decisions.
     ///
-    /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores, and takes
-    /// up to a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and
-    /// finite.
+    /// Reads 28 bytes for each page, or for a sample of a million pages in larger stores. Takes up
+    /// to a second and 100 MB. Raises `InvalidOptionError` unless `per_day` is positive and finite.
     #[pyo3(signature = (now: "Time", per_day: "float", **like: "Unpack[_types.Due]"))]
     fn plan<'py>(
         &self,
@@ -73,8 +72,8 @@ impl View {
 
     /// The decision about a page by a plan; `None` for an unknown page.
     ///
-    /// It equals the result of `due` with this plan. Costs reading one record, and a search for the
-    /// page's leader. Raises `UrlError` for an invalid URL.
+    /// The decision equals the decision in the result of `due` with this plan. Costs reading one
+    /// record, and a search for the page's leader. Raises `UrlError` for an invalid URL.
     #[pyo3(signature = (url: "str", plan))]
     fn decide<'py>(
         &self,
@@ -90,13 +89,13 @@ impl View {
 
     /// Collects hints: times when pages changed, for example from sitemaps.
     ///
-    /// They are pairs of a URL and a time, in any order. `trust` is the probability that a hint is
-    /// true, from 0 to 1 (0.8). Reads nothing of the store, and takes up to 48 bytes for each
-    /// change while it is built.
+    /// Hints are pairs of a URL and a time, in any order. `trust` is the probability that a hint is
+    /// true, from 0 to 1 (0.8). Reads no data of the store, and takes up to 48 bytes for each
+    /// change while the hints are built.
     ///
-    /// Raises `UrlError` or `TimeError` for values that no visit can have, `InvalidOptionError` for
-    /// an invalid trust, `LimitError` above a hundred million changes, and exceptions of the
-    /// iterable.
+    /// Raises `UrlError` or `TimeError` for a URL or a time that no visit can have,
+    /// `InvalidOptionError` for an invalid trust, `LimitError` above a hundred million changes, and
+    /// exceptions of the iterable.
     #[pyo3(signature = (changes: "Iterable[tuple[str, Time]]", *, trust: "float | None" = None))]
     fn hints<'py>(
         &self,
@@ -109,7 +108,7 @@ impl View {
         let changes = hints::each(changes)?;
         let progress = simkeep::Progress::default();
         let hints = hand_on(py, "simkeep-hints", changes, &progress, |changes| {
-            // If the iterable was stopped, the result is not needed.
+            // If the iterable failed, the result is not needed.
             let hints = simkeep::due::Hints::of(&snapshot, changes.map_while(Result::ok))?;
             match trust {
                 Some(trust) => hints.trust(trust),
@@ -128,11 +127,11 @@ impl View {
         alone(py, move || simkeep::due::Learned::of(&snapshot)).map(Learned)
     }
 
-    /// Summarizes how the pages change: how many were found changed, and the deciles of change
+    /// Summarizes the changes of the pages: the number of changed pages, and the deciles of change
     /// rates.
     ///
-    /// Reads the data of `learn` once more, and no page. Takes up to a second, and 20 MB for a
-    /// million pages.
+    /// Reads the data of `learn` once more, and reads no pages. Takes up to a second, and 20 MB for
+    /// a million pages.
     fn survey(&self, py: Python<'_>) -> PyResult<Survey> {
         let snapshot = self.now(py)?;
         Survey::of(py, alone(py, move || simkeep::due::Survey::of(&snapshot))?)
@@ -140,9 +139,10 @@ impl View {
 
     /// Returns the recent number of visits a day, as input for a `plan`.
     ///
-    /// Counts the visits of the 28 days up to the latest visit, divided by 28, or by the days since
-    /// the first visit of all if that is fewer, but at least 1. Visits after `now` count as visits
-    /// at that time. Exact up to 65,536 pages; above, a sample is read.
+    /// Counts the visits of the 28 days up to the latest visit, divided by 28, or by the number of
+    /// days since the first visit in the store if there are fewer, but at least by 1. Visits after
+    /// `now` count as visits at `now`. Exact up to 65,536 pages; in larger stores, a sample is
+    /// read.
     #[pyo3(signature = (now: "Time", *, under: "str | None" = None))]
     fn pace<'py>(
         &self,
@@ -160,9 +160,9 @@ impl View {
 
     /// The comparisons of a page's visits, which determine its change rate.
     ///
-    /// Each comes with how many times it counts; `None` for an unknown page. Several intervals of
-    /// similar length are represented by their mean. A return to an earlier version counts as
-    /// `return_share` of a change (0.5). Costs as much as `latest`.
+    /// Each comparison has a count. `None` for an unknown page. Several intervals of similar length
+    /// are represented by their mean. A return to an earlier version counts as `return_share` of a
+    /// change (0.5). Costs as much as `latest`.
     #[pyo3(signature = (url: "str", *, return_share: "float | None" = None))]
     fn comparisons(
         &self,
@@ -179,7 +179,7 @@ impl View {
         }))
     }
 
-    /// The last comparisons of a page in order, for policies that depend on it.
+    /// The last comparisons of a page in order, for policies that depend on the order.
     ///
     /// `None` for an unknown page. Costs as much as `latest`.
     #[pyo3(signature = (url: "str"))]
@@ -191,10 +191,11 @@ impl View {
 
     /// The pages that have had content, with their histories, to simulate crawls.
     ///
-    /// For `simkeep.recrawl.crawl`; under a prefix, if one is given. Of more than `pages_max`
-    /// (1,000,000) pages, those with the least URL hashes are selected. A return to an earlier
-    /// version counts as `return_share` of a change (0.5). Takes the time of a scan with all
-    /// visits, and some 100 bytes for each visit of a selected page. Ctrl-C abandons it.
+    /// For `simkeep.recrawl.crawl`. `under` restricts the result to the pages under a prefix. Of
+    /// more than `pages_max` (1,000,000) pages, the pages with the lowest URL hashes are selected.
+    /// A return to an earlier version counts as `return_share` of a change (0.5). Takes the time of
+    /// a scan with all visits, and some 100 bytes for each visit of a selected page. Ctrl-C
+    /// abandons the call.
     #[pyo3(signature = (
         under: "str | None" = None, *, pages_max: "int | None" = None,
         return_share: "float | None" = None
@@ -216,12 +217,12 @@ impl View {
 
 #[pymethods]
 impl Store {
-    /// Leases the most valuable due pages: those of `due`, whose keywords it takes.
+    /// Leases the most valuable due pages. Takes the keywords of `due`.
     ///
     /// Leaves out pages already leased and pages with no value. A lease ends when its page is
     /// observed in any way or released, or when the `now` of a later call is past its end. Threads
-    /// may call this concurrently. Leases are in memory only: after the store is reopened, no page
-    /// is leased. At most `leases_max` pages are leased.
+    /// may call this method concurrently. Leases are in memory only: after the store is reopened,
+    /// no page is leased. At most `leases_max` pages are leased.
     #[pyo3(signature = (
         now: "Time", budget: "int | None", lease: "_types.Seconds", **like: "Unpack[_types.Due]"
     ))]
@@ -241,7 +242,7 @@ impl Store {
 
     /// Ends the lease of a page that was not visited, so that it can be leased again.
     ///
-    /// Returns whether it was leased.
+    /// Returns whether the page was leased.
     #[pyo3(signature = (url: "str"))]
     fn release(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<bool> {
         let url = arg::url(Arg::new("url"), url)?;

@@ -34,7 +34,7 @@ impl View {
 
     /// The distance of near-duplicates in an epoch.
     ///
-    /// By default in the epoch of near-duplicates.
+    /// The default is the epoch of near-duplicates.
     #[pyo3(signature = (epoch: "int | None" = None))]
     fn near_distance(&self, py: Python<'_>, epoch: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let snapshot = self.now(py)?;
@@ -42,7 +42,7 @@ impl View {
         Ok(snapshot.near_distance(epoch.unwrap_or_else(|| snapshot.near_epoch())))
     }
 
-    /// The meaning of a distance in an epoch; by default in the epoch of verdicts.
+    /// The meaning of a distance in an epoch; the default is the epoch of verdicts.
     #[pyo3(signature = (distance: "int", *, epoch: "int | None" = None))]
     fn meaning<'py>(
         &self,
@@ -59,16 +59,17 @@ impl View {
 
     /// The numbers of the epochs in which the text of a page gets a fingerprint, at most two.
     ///
-    /// The page is given as HTML or as its visible text. Raises `InvalidArgumentError` if there is
-    /// no such epoch, with the name of the store's epoch, and of the one to begin. Reads nothing.
+    /// The page may be HTML or visible text. If there is no such epoch, raises
+    /// `InvalidArgumentError` with the name of the store's epoch, and with the name of the epoch to
+    /// begin. Reads no data of the store.
     fn text_epochs(&self, py: Python<'_>) -> PyResult<Tuple<u32>> {
         let epochs = simkeep::Origin::text_epochs(&self.now(py)?).or_raise(py)?;
         Tuple::new(py, epochs.iter().map(|epoch| epoch.number()))
     }
 
-    /// The origin of an epoch's fingerprints; `None` if they are external.
+    /// The origin of an epoch's fingerprints; `None` if the fingerprints are external.
     ///
-    /// Reads its table of document frequencies, if it has one.
+    /// Reads the epoch's table of document frequencies, if the epoch has a table.
     #[pyo3(signature = (epoch: "int"))]
     fn origin<'py>(&self, py: Python<'py>, epoch: &Bound<'py, PyAny>) -> PyResult<Option<Origin>> {
         let snapshot = self.now(py)?;
@@ -79,10 +80,11 @@ impl View {
 
     /// The origins of the fingerprints of new observations, each with the number of its epoch.
     ///
-    /// At most two: that of verdicts first, then that of near-duplicates; if they are the same, the
+    /// Returns at most two origins: the origin of the epoch of verdicts, then the origin of the
+    /// epoch of near-duplicates. If both are the same epoch, the second origin belongs to the
     /// newest other epoch that has not ended. Epochs of external fingerprints are left out. Reads
-    /// and checks their tables of document frequencies, if they have any. Raises `EpochError` if
-    /// the table of the first is missing, `CorruptError` if one is damaged.
+    /// and checks the tables of document frequencies of the returned epochs. Raises `EpochError` if
+    /// the table of the first epoch is missing, and `CorruptError` if a table is damaged.
     fn origins(&self, py: Python<'_>) -> PyResult<Vec<(u32, Origin)>> {
         let snapshot = self.now(py)?;
         let origins = py.detach(|| simkeep::Origin::in_use(&snapshot)).or_raise(py)?;
@@ -92,14 +94,15 @@ impl View {
     /// The name of the file in the store's directory with the table of document frequencies of an
     /// epoch.
     ///
-    /// `None` if it has none, or has ended. Reads nothing.
+    /// `None` if the epoch has no table, or has ended. Reads no data of the store.
     #[pyo3(signature = (epoch: "int"))]
     fn table_file(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
         let snapshot = self.now(py)?;
         Ok(snapshot.table_file(arg::epoch(Arg::new("epoch"), epoch)?))
     }
 
-    /// The number of pages with current content that no search of an epoch finds. Costs a scan.
+    /// The number of pages with current content that searches of an epoch do not find. Costs a
+    /// scan.
     #[pyo3(signature = (epoch: "int", *, classes: "Iterable[int | None] | None" = None))]
     fn without_fingerprint<'py>(
         &self,
@@ -115,7 +118,7 @@ impl View {
 
     /// The number of distinct searchable fingerprints of an epoch.
     ///
-    /// Each counts once for each segment or memtable that has it. Reads no table.
+    /// A fingerprint counts once for each segment or memtable that has it. Reads no table.
     #[pyo3(signature = (epoch: "int"))]
     fn fingerprints(&self, py: Python<'_>, epoch: &Bound<'_, PyAny>) -> PyResult<u64> {
         let snapshot = self.now(py)?;
@@ -127,7 +130,7 @@ impl View {
 impl Store {
     /// Registers an epoch of external fingerprints by name, and returns its number.
     ///
-    /// A known name costs nothing.
+    /// A known name changes nothing, and costs nothing.
     #[pyo3(signature = (
         name: "str", *, role: "_types.EpochRole | None" = None,
         bands: "_types.EpochBands | None" = None
@@ -145,8 +148,8 @@ impl Store {
 
     /// Begins an epoch of fingerprints that simkeep makes, and returns its number.
     ///
-    /// From then on it is the newest of its role. Its table of document frequencies is copied into
-    /// the store.
+    /// The new epoch becomes the newest of its role. The table of document frequencies of the epoch
+    /// is copied into the store.
     #[pyo3(signature = (
         origin, *, role: "_types.EpochRole | None" = None, bands: "_types.EpochBands | None" = None
     ))]

@@ -20,8 +20,9 @@ use crate::streams::stream::StreamOf;
 impl View {
     /// A summary of the store: its figures, epochs and segments, and the use of its bytes.
     ///
-    /// It estimates the hosts with the most pages. The cost does not grow with the store: it reads
-    /// 64 pages, and data that is already open. Damaged pages raise nothing, and are listed.
+    /// The summary estimates the hosts with the most pages. The cost does not grow with the store:
+    /// 64 pages are read, and data that is already open. Damaged pages raise no exception, and are
+    /// listed.
     fn overview(&self, py: Python<'_>) -> PyResult<Overview> {
         let snapshot = self.now(py)?;
         Overview::from_rust(py, py.detach(|| inspect::Overview::of(&snapshot)).or_raise(py)?)
@@ -29,8 +30,8 @@ impl View {
 
     /// Estimates the space that `compact` would free.
     ///
-    /// This is data that newer segments repeat, and the fingerprint tables of ended epochs. Costs
-    /// as much as `overview`.
+    /// The space is the data that newer segments repeat, and the fingerprint tables of ended
+    /// epochs. Costs as much as `overview`.
     fn compaction(&self, py: Python<'_>) -> PyResult<Compaction> {
         let snapshot = self.now(py)?;
         let of = py.detach(|| inspect::Compaction::of(&snapshot)).or_raise(py)?;
@@ -39,21 +40,21 @@ impl View {
 
     /// Counts the content of the store, in one pass over all its pages and visits.
     ///
-    /// It counts hosts, fingerprints, and results of visits by time. Takes some 64 MiB, whatever
-    /// the size. The progress counts pages. Ctrl-C ends it.
+    /// Counts hosts, fingerprints, and results of visits by time. Takes some 64 MiB for any size of
+    /// the store. The progress counts pages. Ctrl-C ends the call.
     ///
-    /// Raises `CorruptError` if the data it reads is damaged, `CancelledError` if `progress` was
-    /// cancelled.
+    /// Raises `CorruptError` if the data that it reads is damaged, `CancelledError` if `progress`
+    /// was cancelled.
     #[pyo3(signature = (*, progress=None))]
     fn census(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Census> {
         let (snapshot, progress) = (self.now(py)?, progress::given(progress));
         Census::from_rust(py, long(py, &progress, || inspect::Census::of(&snapshot, &progress))?)
     }
 
-    /// A segment by its number, with its sections and fingerprint tables.
+    /// The segment with this number, with its sections and fingerprint tables.
     ///
-    /// `None` if there is no such segment; `stats` and `overview` have the numbers. Reads nothing:
-    /// everything is known since the segment was opened.
+    /// `None` if there is no such segment; `stats` and `overview` have the numbers. Reads no data:
+    /// all figures are in memory since the segment was opened.
     #[pyo3(signature = (id: "int"))]
     fn segment(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<SegmentView>> {
         let snapshot = self.now(py)?;
@@ -62,15 +63,16 @@ impl View {
         FromRust::from_rust(py, segment)
     }
 
-    /// The bytes of a segment, each with its meaning, in the order of the file.
+    /// The bytes of a segment and their meaning, in the order of the file.
     ///
     /// `section` selects the sections with a name, as in `SectionView.kind`, or "head", "table" or
-    /// "trailer"; `part` and `epoch` select among those. `offset` leaves out everything that ends
-    /// before it in the file. A damaged block is a line that says so, and raises nothing.
+    /// "trailer"; `part` and `epoch` select among these sections. `offset` leaves out all lines
+    /// whose bytes end before it in the file. A damaged block becomes a line that reports the
+    /// damage, and raises no exception.
     ///
-    /// Reads the file once, from that offset on, in a thread that waits for the reader of the
-    /// lines, and ends when the stream is closed. Raises `ValueError` if there is no segment with
-    /// this number, and `IoError` if its file cannot be opened.
+    /// Reads the file once, from `offset` on, in a thread that waits for the reader of the lines,
+    /// and ends when the stream is closed. Raises `ValueError` if there is no segment with this
+    /// number, and `IoError` if its file cannot be opened.
     #[pyo3(signature = (
         id: "int", *, section: "str | None" = None, part: "int | None" = None,
         epoch: "int | None" = None, offset: "int | None" = None
@@ -100,8 +102,8 @@ impl View {
 
     /// Summary figures of the journal: the operations that are not in a segment yet.
     ///
-    /// Costs a lookup of the page of each operation, and memory for the URLs of its pages. Ctrl-C
-    /// abandons it.
+    /// Costs a lookup of the page of each operation, and memory for the URLs of the pages. Ctrl-C
+    /// abandons the call.
     fn journal(&self, py: Python<'_>) -> PyResult<JournalView> {
         let snapshot = self.now(py)?;
         JournalView::from_rust(py, alone(py, move || inspect::JournalView::of(&snapshot))?)
@@ -109,13 +111,13 @@ impl View {
 
     /// The operations in the journal, in the order in which they were acknowledged.
     ///
-    /// `after` selects those with a greater number. A visit has its verdict. `under`, a prefix,
-    /// selects those of pages under it, and of prefixes that overlap it. Sealed operations are no
-    /// longer in the journal. A further fingerprint, a weight or a class that came with a visit is
-    /// a separate operation, after that visit.
+    /// `after` selects the operations with a greater number. A visit has its verdict. `under`, a
+    /// prefix, selects the operations on pages under the prefix, and on prefixes that overlap it.
+    /// Sealed operations are no longer in the journal. A further fingerprint, a weight or a class
+    /// that was observed with a visit is a separate operation, after the operation of the visit.
     ///
-    /// Costs a lookup of the page for each, in a thread that waits for the reader, and ends when
-    /// the stream is closed.
+    /// Costs a lookup of the page of each operation, in a thread that waits for the reader, and
+    /// ends when the stream is closed.
     #[pyo3(signature = (after: "int | None" = None, *, under: "str | None" = None))]
     fn operations<'py>(
         &self,
@@ -130,10 +132,10 @@ impl View {
         Operations::list(py, all, under)
     }
 
-    /// All data about a page, and where it is stored; `None` for an unknown page.
+    /// All data about a page, and the places where the data is stored; `None` for an unknown page.
     ///
-    /// Costs reading the page's record in each segment that has it. Raises `UrlError` for an
-    /// invalid URL.
+    /// Costs reading the page's record in each segment that has a record of the page. Raises
+    /// `UrlError` for an invalid URL.
     #[pyo3(signature = (url: "str"))]
     fn trace(&self, py: Python<'_>, url: &Bound<'_, PyAny>) -> PyResult<Option<Trace>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);

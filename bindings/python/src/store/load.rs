@@ -21,15 +21,16 @@ use crate::observe::table::Columns;
 
 #[pymethods]
 impl Store {
-    /// Loads an existing corpus: any number of observations in any order, as for `observe_batch`.
+    /// Loads an existing corpus: any number of observations in any order, in the form that
+    /// `observe_batch` takes.
     ///
-    /// It runs no searches, and memory is bounded. All of them are stored, or none. It is some four
-    /// times as fast as `observe_batch` if fingerprints are given. Readers are not blocked.
-    /// `epochs` are those that come with the observations. Ctrl-C ends it.
+    /// A load runs no searches, and memory is bounded. Either all observations are stored, or none.
+    /// If observations have fingerprints, a load is some four times as fast as `observe_batch`.
+    /// Readers are not blocked. `epochs` are the epochs that the load adds. Ctrl-C ends the call.
     ///
     /// For a table, `url`, `text`, `html` and `at` name the columns of URLs, texts, pages and
-    /// times, if they have other names; `at` may also be one time for all. Other columns are
-    /// ignored.
+    /// times, if they have other names; `at` may also be a single time for all visits. Other
+    /// columns are ignored.
     ///
     /// Raises `LoadRejectedError` with the number of the first observation that the store rejects,
     /// counted from 1, and exceptions of the iterable.
@@ -62,7 +63,7 @@ impl Store {
         Loaded::from_rust(py, load::load(py, &store, &makers, observations, columns, options)?)
     }
 
-    /// Loads everything of another store, with its epochs and their tables. Ctrl-C ends it.
+    /// Loads all entries of another store, with its epochs and their tables. Ctrl-C ends the call.
     #[pyo3(signature = (
         other, *, memory_bytes: "int | None" = None, segment_pages: "int | None" = None,
         progress=None
@@ -82,14 +83,15 @@ impl Store {
         Loaded::from_rust(py, long(py, &progress, || store.copy_from(&other, options))?)
     }
 
-    /// Creates a store from a load, and opens it: with everything loaded, or not at all.
+    /// Creates a store from a load, and opens it. The store is created with all observations, or
+    /// not at all.
     ///
-    /// Takes the arguments of `load`, and those of `create`. `origin` makes the fingerprints of
-    /// texts among the observations, instead of the default recipe; the store begins with its
-    /// epoch. Nothing is created before the first observation arrives. Ctrl-C ends it, and leaves
-    /// at most empty directories.
+    /// Takes the arguments of `load` and `create`. `origin` makes the fingerprints of texts among
+    /// the observations, instead of the default recipe; the first epoch of the store is the epoch
+    /// of `origin`. No file is created before the first observation arrives. Ctrl-C ends the call,
+    /// and leaves at most empty directories.
     ///
-    /// Raises `AlreadyExistsError` if there is a store already, and the errors of `load`.
+    /// Raises `AlreadyExistsError` if there is already a store, and the errors of `load`.
     #[staticmethod]
     #[pyo3(signature = (
         path, observations: "_types.Rows", *, url: "str | None" = None, text: "str | None" = None,
@@ -140,10 +142,10 @@ impl Store {
 
 #[pymethods]
 impl LoadEpochs {
-    /// The numbers in the load of another store's epochs, in their order.
+    /// The numbers of another store's epochs in this load, in the order of the epochs.
     ///
-    /// Their tables are included; an epoch that has ended there ends here, unless pages here use
-    /// it.
+    /// The tables of the epochs are included. An epoch that has ended in the other store also ends
+    /// in this store, unless pages of this store use it.
     fn of(&self, py: Python<'_>, other: &Bound<'_, View>) -> PyResult<Vec<u32>> {
         let other = other.get().now(py)?;
         let epochs = self.open(py)?;

@@ -15,11 +15,11 @@ use crate::maintain::stats::{Compacted, Forgotten, Merged, Stats};
 
 #[pymethods]
 impl Store {
-    /// Forgets everything observed so far about a page, or about all pages under a `prefix`. A
-    /// prefix with a host or a path also covers pages that match it apart from the user in their
-    /// URL.
+    /// Forgets all observations so far of a page, or of all pages under a `prefix`. A prefix with a
+    /// host or a path also covers pages that match it except for the user in their URL.
     ///
-    /// It is hidden from every result at once. Its bytes leave the files when merges reach them.
+    /// The forgotten data is hidden from every result at once. Its bytes leave the files when
+    /// merges rewrite them.
     #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None))]
     fn forget<'py>(
         &self,
@@ -33,8 +33,8 @@ impl Store {
 
     /// Forgets, and rewrites every file with bytes of forgotten pages.
     ///
-    /// Costs a rewrite of each segment with such pages. Ctrl-C ends it; then the pages may be
-    /// forgotten, with some of their bytes left: purge again.
+    /// Costs a rewrite of each segment with such pages. Ctrl-C ends the call. The pages may then be
+    /// forgotten, with some of their bytes left in files; purge again.
     #[pyo3(signature = (url: "str | None" = None, *, prefix: "str | None" = None, progress=None))]
     fn purge<'py>(
         &self,
@@ -48,19 +48,19 @@ impl Store {
         Forgotten::from_rust(py, long(py, &progress, || store.purge(scope.of(), &progress))?)
     }
 
-    /// Makes everything durable. Needed only with `durability="flush"`.
+    /// Makes all acknowledged operations durable. Needed only with `durability="flush"`.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.call(py, simkeep::Store::flush)
     }
 
-    /// Writes the memtable as a segment. This also happens automatically.
+    /// Writes the memtable as a segment. Sealing also happens automatically.
     fn seal(&self, py: Python<'_>) -> PyResult<()> {
         self.call(py, simkeep::Store::seal)
     }
 
-    /// Merges all segments into one. This also happens automatically.
+    /// Merges all segments into a single segment. Merges also happen automatically.
     ///
-    /// Costs reading and writing the store. Ctrl-C ends it, and leaves the store unchanged.
+    /// Costs reading and writing the store. Ctrl-C ends the call, and leaves the store unchanged.
     #[pyo3(signature = (*, progress=None))]
     fn merge(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<Merged> {
         let (store, progress) = (self.open.store(py)?, progress::given(progress));
@@ -70,7 +70,8 @@ impl Store {
 
     /// Makes the store as small as possible.
     ///
-    /// Costs reading and writing the store, and its size in free space meanwhile. Ctrl-C ends it.
+    /// Costs reading and writing the store, and its size in free space meanwhile. Ctrl-C ends the
+    /// call.
     #[pyo3(signature = (*, progress=None))]
     fn compact(
         &self,
@@ -92,10 +93,10 @@ impl Store {
         Stats::from_rust(py, stats)
     }
 
-    /// Checks the store while it is in use: reads all of it, and lists every flaw.
+    /// Checks the store while it is in use: reads the whole store, and lists every flaw.
     ///
     /// `rate` is the maximum number of bytes to read per second. Damage is part of the result, and
-    /// raises nothing. Ctrl-C ends it.
+    /// raises no exception. Ctrl-C ends the call.
     #[pyo3(signature = (
         *, rate: "int | None" = None, flaws_max: "int | None" = None, progress=None
     ))]
@@ -112,7 +113,7 @@ impl Store {
         Verified::from_rust(py, long(py, &progress, || store.verify(options))?)
     }
 
-    /// Makes a backup of the store in another directory, or updates it. Ctrl-C ends it.
+    /// Makes a backup of the store in another directory, or updates it. Ctrl-C ends the call.
     #[pyo3(signature = (path, *, copy=false, progress=None))]
     fn backup(
         &self,
@@ -127,9 +128,10 @@ impl Store {
         BackedUp::from_rust(py, long(py, &progress, || store.backup(path, options))?)
     }
 
-    /// Seals everything, and publishes it in a directory as a generation, which a `Reader` opens.
+    /// Seals the memtable, and publishes the store in a directory as a generation, which a `Reader`
+    /// opens.
     ///
-    /// Takes the keywords of `publish`, and costs as much. Ctrl-C ends it.
+    /// Takes the keywords of `publish`, and costs as much as `publish`. Ctrl-C ends the call.
     #[pyo3(signature = (
         to, *, keep: "int | None" = None, grace: "_types.Seconds | None" = None, copy=false,
         check_kept=false, progress=None

@@ -18,10 +18,10 @@ use crate::search::query::{self, Given, Keywords};
 
 /// The default number of nearest pages.
 const COUNT: usize = 16;
-/// The number of fingerprints in the first part of a batch, and the least in any part. Signals are
-/// checked after each part.
+/// The number of fingerprints in the first part of a batch, and the minimum number in any part.
+/// Signals are checked after each part.
 const BATCH_FIRST: usize = 64;
-/// The most fingerprints between two checks for signals.
+/// The maximum number of fingerprints between two checks for signals.
 const BATCH_MAX: usize = 1 << 18;
 /// The target time of a part of a batch, in seconds.
 const BATCH_SECONDS: f64 = 0.05;
@@ -30,19 +30,21 @@ const BATCH_SECONDS: f64 = 0.05;
 impl View {
     /// Finds pages near a fingerprint, a text or a page: nearest first, then in SURT order.
     ///
-    /// Exact for every k. Give a fingerprint, a `text`, a page as `html`, or the `url` of a page of
-    /// the store, which is excluded from the result. Texts and HTML get a fingerprint by the recipe
-    /// of the searched epoch. Nothing is near a text of fewer than eight words. Raises
-    /// `InvalidArgumentError` for a text if the fingerprints of the epoch are external.
+    /// Exact for every k. Pass a fingerprint, a `text`, a page as `html`, or the `url` of a page of
+    /// the store. The page with this URL is excluded from the result. Texts and HTML get a
+    /// fingerprint by the recipe of the searched epoch. The result for a text of fewer than eight
+    /// words is empty. Raises `InvalidArgumentError` for a text if the fingerprints of the epoch
+    /// are external.
     ///
-    /// `k` is the largest distance in bits, 0 to 64; by default the store's distance of
-    /// near-duplicates. Usually takes some microseconds.
+    /// `k` is the largest distance in bits, 0 to 64; the default is the store's distance of
+    /// near-duplicates. A search usually takes some microseconds.
     ///
-    /// Keywords: `limit`, the most pages to return (16; `None` for all); `under`, a prefix;
-    /// `exclude`, a URL to leave out; `classes`; `epoch`; one of `at` (versions current at a time),
-    /// `seen` (versions seen between two times) and `ever=True` (every version); `budget`, how long
-    /// it may take; `fingerprints`, the most fingerprints compared in a dense region.
-    // Keywords that have names need no dictionary, and this is called often.
+    /// Keywords: `limit`, the maximum number of pages to return (16; `None` for all); `under`, a
+    /// prefix; `exclude`, a URL to leave out; `classes`; `epoch`; at most one of `at` (versions
+    /// current at a time), `seen` (versions seen between two times) and `ever=True` (every
+    /// version); `budget`, the maximum duration of the search; `fingerprints`, the maximum number
+    /// of fingerprints compared in a dense region.
+    // Named keywords need no dictionary, and this method is called often.
     #[pyo3(signature = (
         fingerprint: "SupportsIndex | None" = None, k: "int | None" = None, *,
         text: "str | None" = None, html: "_types.Html | None" = None, url: "str | None" = None,
@@ -91,8 +93,8 @@ impl View {
 
     /// Finds the pages nearest to a fingerprint, a text or a page, at any distance.
     ///
-    /// `count` is their number (16). Costs up to three times as much as a search within the
-    /// distance of the farthest.
+    /// `count` is the number of pages (16). Costs up to three times as much as a search within the
+    /// distance of the farthest page.
     ///
     /// Takes `text`, `html`, `url` and the keywords of `near` except `limit`.
     #[pyo3(signature = (
@@ -121,7 +123,7 @@ impl View {
         Matches::from_rust(py, found)
     }
 
-    /// Explains how a search runs, and what it costs. Costs about three searches.
+    /// Explains the plan and the cost of a search. Costs about three searches.
     ///
     /// Takes the arguments of `near`. Raises `ValueError` for a text or page without a fingerprint.
     #[pyo3(signature = (
@@ -152,10 +154,10 @@ impl View {
 
     /// Finds pages near each of many fingerprints, in order.
     ///
-    /// They may come in a buffer of `uint64` or `int64`, such as an array of numpy, in such a
-    /// column of Arrow, or from `fingerprint_batch`; they are copied. Nothing is near a null or
-    /// `None`. Searches run concurrently on all cores, so each costs a half to a quarter of a
-    /// single one. Ctrl-C ends it.
+    /// The fingerprints may be a buffer of `uint64` or `int64`, for example an array of numpy, a
+    /// column of Arrow with one of these types, or the result of `fingerprint_batch`. The
+    /// fingerprints are copied. The result for a null or `None` is empty. Searches run concurrently
+    /// on all cores, so each costs a half to a quarter of a single search. Ctrl-C ends the call.
     ///
     /// Takes the keywords of `near`.
     #[pyo3(signature = (
@@ -185,11 +187,11 @@ impl View {
         Ok(Answers(answers))
     }
 
-    /// Finds the pages near each of many pages, given with a fingerprint each.
+    /// Finds the pages near each of many pages with known fingerprints.
     ///
-    /// They are pairs of a fingerprint and a URL, and each page is left out of its own result.
+    /// The argument has pairs of a fingerprint and a URL. Each page is left out of its own result.
     /// Results are in the order of the pages. Costs as much as `near_batch`; no page is looked up.
-    /// Ctrl-C ends it.
+    /// Ctrl-C ends the call.
     ///
     /// Takes the keywords of `near`.
     #[pyo3(signature = (
@@ -215,14 +217,14 @@ impl View {
     }
 }
 
-/// The result for a subject without a fingerprint: nothing is near it.
+/// The empty result for a subject without a fingerprint.
 fn nothing(k: u32) -> simkeep::Matches {
     let mut matches = simkeep::Matches::default();
     (matches.complete, matches.within) = (true, Some(k));
     matches
 }
 
-/// Searches part by part, so that a signal ends it.
+/// Searches part by part, so that a signal can end the batch.
 fn search<T: Sync>(
     py: Python<'_>,
     all: &[T],

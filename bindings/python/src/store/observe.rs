@@ -18,7 +18,7 @@ use crate::pages::history;
 use crate::pages::outcome::Outcome;
 use crate::search::answers::Outcomes;
 
-/// The result of a request, as of a single call.
+/// The result of a request in a batch, as of a single call.
 #[derive(IntoPyObject)]
 enum Answered {
     Observed(Outcome),
@@ -51,22 +51,22 @@ impl Store {
 
 #[pymethods]
 impl Store {
-    /// Reports one visit that saw content, and returns the state of the page, and which others are
-    /// similar.
+    /// Reports a visit that saw content, and returns the state of the page, and the similar pages.
     ///
-    /// The content is a `text`; or `html`, as `str` or as `bytes` with the `encoding` from the
-    /// server, or its Content-Type as received, several joined by commas; or an external
-    /// `fingerprint` of an `epoch` (by default that of verdicts), with that of another epoch as
-    /// `also=(fingerprint, epoch)`. A text of fewer than eight words gets no fingerprint. See
-    /// `text_epochs` for stores that accept no text.
+    /// The content is a `text`; or `html`, as `str` or as `bytes`; or an external `fingerprint` of
+    /// an `epoch` (by default the epoch of verdicts), optionally with the fingerprint of another
+    /// epoch as `also=(fingerprint, epoch)`. The `encoding` of `bytes` is the encoding from the
+    /// server, or the Content-Type as received, several values joined by commas. A text of fewer
+    /// than eight words gets no fingerprint. See `text_epochs` for stores that accept no text.
     ///
-    /// `digest` is any 16 bytes that identify the exact content; `status` the HTTP status;
-    /// `modified` the server's time of the last modification; `weight` and `class_` apply until
-    /// others are set. With a digest alone, searches no longer find the page: for unchanged
+    /// `digest` is any 16 bytes that identify the exact content; `status` is the HTTP status;
+    /// `modified` is the server's time of the last modification; `weight` and `class_` apply until
+    /// new values are set. With a digest alone, searches no longer find the page: for unchanged
     /// content, pass its earlier fingerprint.
     ///
-    /// Durable when it returns, unless the store was opened otherwise. Costs some microseconds, and
-    /// a share of a commit: two or three syncs for all concurrent calls.
+    /// The visit is durable when the call returns, unless the store was opened with another
+    /// durability. Costs some microseconds, and a share of a commit: two or three syncs for all
+    /// concurrent calls.
     #[pyo3(signature = (
         url: "str", at: "Time", *, text: "str | None" = None, html: "_types.Html | None" = None,
         encoding: "str | None" = None, fingerprint: "SupportsIndex | None" = None,
@@ -99,7 +99,7 @@ impl Store {
 
     /// Reports a visit with unmodified content, by the server's report.
     ///
-    /// Keywords: those of `gone`, `digest` and `modified`.
+    /// Keywords: the keywords of `gone`, `digest` and `modified`.
     #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.NotModified]"))]
     fn not_modified<'py>(
         &self,
@@ -113,10 +113,10 @@ impl Store {
 
     /// Reports a visit that found a redirect to a target, which may be relative to the page.
     ///
-    /// A redirect ends the page's content, and stays the same until the target changes. It is a
-    /// copy of nothing and near nothing.
+    /// A redirect ends the page's content. The page is unchanged until the target changes. A
+    /// redirect has no copies and no near-duplicates.
     ///
-    /// Keywords: those of `gone`.
+    /// Keywords: the keywords of `gone`.
     #[pyo3(signature = (url: "str", at: "Time", to: "str", **known: "Unpack[_types.Word]"))]
     fn redirect<'py>(
         &self,
@@ -145,7 +145,7 @@ impl Store {
 
     /// Reports a visit that failed. The current content stays current.
     ///
-    /// Keywords: those of `gone`.
+    /// Keywords: the keywords of `gone`.
     #[pyo3(signature = (url: "str", at: "Time", **known: "Unpack[_types.Word]"))]
     fn failed<'py>(
         &self,
@@ -157,24 +157,25 @@ impl Store {
         self.observe_row(py, Row::of_keywords((url, at), known, What::Failed)?)
     }
 
-    /// Reports many visits; each verdict takes the visits before it into account.
+    /// Reports many visits. Each verdict takes the earlier visits into account.
     ///
-    /// They are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
-    /// optionally `seen`; or a table with `__arrow_c_stream__`, with columns of these names. Other
-    /// columns are ignored; a null fingerprint is content without one. The visits become durable
-    /// together, and cost much less than single calls. If one of them is invalid, none is stored.
+    /// The visits are `Observation`s, or dictionaries with the arguments of `observe` as keys, and
+    /// optionally `seen`; or a table with `__arrow_c_stream__`, with the same names as columns.
+    /// Other columns are ignored; a null fingerprint means content without a fingerprint. The
+    /// visits become durable together, and cost much less than single calls. If one visit is
+    /// invalid, no visit is stored.
     #[pyo3(signature = (observations: "_types.Rows"))]
     fn observe_batch<'py>(
         &self,
         py: Python<'py>,
         observations: &Bound<'py, PyAny>,
     ) -> PyResult<Outcomes> {
-        drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
+        drop(self.open.store(py)?); // A closed store is reported before an invalid row.
         let makers = self.call(py, |store| self.open.makers.of(&store.snapshot()))?;
         let ready = load::ready(py, &makers, observations)?;
         let (several, mut at_fault) = (ready.len() > 1, None);
         let outcomes = self.call(py, |store| {
-            // They go when this ends, and not when the interpreter waits for that.
+            // The rows are dropped when this closure ends, and not while the interpreter waits.
             let ready = ready;
             if !Arc::ptr_eq(&makers, &self.open.makers.of(&store.snapshot())?) {
                 return Err(Error::InvalidArgument(
@@ -195,19 +196,19 @@ impl Store {
         })
     }
 
-    /// Observes, restates and sets properties in one call: pairs of a URL and an entry, as
-    /// `observations` returns them.
+    /// Observes, restates and sets properties in one call. The argument has pairs of a URL and an
+    /// entry, as returned by `observations`.
     ///
-    /// Each verdict takes the entries before it into account, and all become durable together, in
-    /// one commit or a few. If one of them is invalid, none is stored. Returns an `Outcome` for
-    /// each visit, and for each other entry whether it was stored.
+    /// Each verdict takes the earlier entries into account. All entries become durable together, in
+    /// one commit or a few. If one entry is invalid, no entry is stored. Returns an `Outcome` for
+    /// each visit. For each other entry, returns whether the entry was stored.
     #[pyo3(signature = (entries: "Iterable[tuple[str, Visit | Restated | PropertyEntry | VisitEntry]]"))]
     fn write_batch<'py>(
         &self,
         py: Python<'py>,
         entries: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Answered>> {
-        drop(self.open.store(py)?); // What is closed says that, and not what is wrong with a row.
+        drop(self.open.store(py)?); // A closed store is reported before an invalid row.
         let expected = "an iterable of pairs of a URL and a Visit, Restated or PropertyEntry";
         let entries = each(Arg::new("entries"), entries, expected, |arg, given| {
             let (url, entry) = arg::pair(arg, given, "a pair of a URL and an entry")?;
@@ -231,9 +232,9 @@ impl Store {
 
     /// Stores a fingerprint in another epoch for the content that a page had at a time.
     ///
-    /// This is neither a visit nor a change of the page.
+    /// A restatement is neither a visit nor a change of the page.
     ///
-    /// Returns `"stored"`, `"known"`, or `"missing"` if there was no such content.
+    /// Returns `"stored"`, `"known"`, or `"missing"` if the page had no content at that time.
     #[pyo3(signature = (
         url: "str", at: "Time", fingerprint: "SupportsIndex | None", epoch: "int", *,
         digest: "bytes | bytearray | None" = None

@@ -15,8 +15,8 @@ use crate::observe::makers::Cached;
 
 /// An open store.
 ///
-/// Its handle is cloned under a lock, by a thread that is attached to the interpreter: see
-/// `fork.rs`.
+/// The handle of the store is cloned under a lock, by a thread that is attached to the interpreter.
+/// See `fork.rs`.
 pub(crate) struct Open {
     handle: Mutex<Option<Store>>,
     /// Threads whose iterables feed a load.
@@ -38,38 +38,40 @@ impl Open {
     ///
     /// # Errors
     ///
-    /// `ForkedError` in a forked process, `ClosedError` once it was closed.
+    /// Raises `ForkedError` in a forked process, and `ClosedError` once the store was closed.
     pub(crate) fn store(&self, py: Python<'_>) -> PyResult<Store> {
         self.birth.check(py)?;
-        // Let go of before an exception is made, which may let another thread run.
+        // The lock is released before an exception is created, since creating an exception may run
+        // another thread.
         let handle = self.handle.lock().clone();
         handle.ok_or_else(|| raise(py, Error::Closed))
     }
 
-    /// Checks that this thread does not feed a load, since it would wait for itself.
+    /// Checks that this thread does not feed a load, since a thread that feeds a load would wait
+    /// for itself.
     ///
     /// # Errors
     ///
-    /// `InvalidArgumentError` in a thread whose iterable feeds a load.
+    /// Raises `InvalidArgumentError` in a thread whose iterable feeds a load.
     pub(crate) fn not_giving(&self, py: Python<'_>) -> PyResult<()> {
         let is_giving = self.giving.lock().contains(&thread::current().id());
         let what = "the iterable of a load cannot load into its store or close it";
         if is_giving { Err(raise(py, Error::InvalidArgument(what.to_owned()))) } else { Ok(()) }
     }
 
-    /// Notes that the iterable of this thread feeds a load, until the result is dropped.
+    /// Records that the iterable of this thread feeds a load, until the result is dropped.
     pub(crate) fn give(&self, py: Python<'_>) -> PyResult<Giving<'_>> {
         self.not_giving(py)?;
         self.giving.lock().push(thread::current().id());
         Ok(Giving(self))
     }
 
-    /// Whether it was closed.
+    /// Whether the store was closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.handle.lock().is_none()
     }
 
-    /// Closes the store, unless it is closed.
+    /// Closes the store, unless it is already closed.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.birth.check(py)?;
         self.not_giving(py)?;
@@ -93,7 +95,7 @@ impl Open {
     }
 }
 
-/// A load that is being fed.
+/// A load that the current thread feeds.
 pub(crate) struct Giving<'o>(&'o Open);
 
 impl Drop for Giving<'_> {
@@ -112,12 +114,12 @@ impl Drop for Open {
     fn drop(&mut self) {
         let Some(store) = self.handle.get_mut().take() else { return };
         if !self.birth.is_here() {
-            // In a child process the crate drops it silently.
+            // In a child process the crate drops the store silently.
             return;
         }
         let path = self.path.display().to_string();
         let closed = Python::try_attach(move |py| {
-            // Preserves an exception that is being raised.
+            // An exception that is being raised is preserved.
             let raised = PyErr::take(py);
             let message = format!("unclosed store {path}");
             let warned = std::ffi::CString::new(message).map_err(PyErr::from).and_then(|message| {

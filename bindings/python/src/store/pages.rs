@@ -16,9 +16,10 @@ use crate::streams::stream::StreamOf;
 
 #[pymethods]
 impl View {
-    /// All visits of a page in order, each with its verdict after those before it.
+    /// All visits of a page in order, each with its verdict, which takes the earlier visits into
+    /// account.
     ///
-    /// Restatements and properties are among them. Empty for an unknown page.
+    /// The result includes restatements and properties. Empty for an unknown page.
     #[pyo3(signature = (url: "str"))]
     fn history<'py>(
         &self,
@@ -43,7 +44,7 @@ impl View {
         FromRust::from_rust(py, visit)
     }
 
-    /// The current state of a page; `None` for an unknown one.
+    /// The current state of a page; `None` for an unknown page.
     #[pyo3(signature = (url: "str"))]
     fn latest<'py>(&self, py: Python<'py>, url: &Bound<'py, PyAny>) -> PyResult<Option<Page>> {
         let (snapshot, url) = (self.now(py)?, arg::url(Arg::new("url"), url)?);
@@ -51,11 +52,11 @@ impl View {
         FromRust::from_rust(py, page)
     }
 
-    /// All pages, or those under a prefix, in SURT order, in which all pages of a host are
+    /// All pages, or the pages under a prefix, in SURT order. In SURT order all pages of a host are
     /// adjacent.
     ///
-    /// With `start` and `end` only those from this URL on, and before that one. Reads lazily, some
-    /// microseconds a page.
+    /// `start` and `end` restrict the result to pages from the URL `start` on, and before the URL
+    /// `end`. Reads lazily, some microseconds a page.
     #[pyo3(signature = (
         under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None
     ))]
@@ -74,10 +75,10 @@ impl View {
         Ok(StreamOf::new(Iterated::new(scan), self.birth()))
     }
 
-    /// Every observation of all pages, or of those under a prefix, in SURT order, with its URL.
+    /// Every observation of all pages, or of the pages under a prefix, in SURT order, with its URL.
     ///
-    /// With `start` and `end` only of the pages from this URL on, and before that one; with
-    /// `in_force=True` only the current ones. Reads lazily.
+    /// `start` and `end` restrict the result to pages from the URL `start` on, and before the URL
+    /// `end`. With `in_force=True`, the result has only the current observations. Reads lazily.
     #[pyo3(signature = (
         under: "str | None" = None, *, start: "str | None" = None, end: "str | None" = None,
         in_force=false
@@ -101,11 +102,11 @@ impl View {
         Ok(StreamOf::new(Iterated::new(all), self.birth()))
     }
 
-    /// Splits all pages, or those under a prefix, into ranges of about equally many pages, for
+    /// Splits all pages, or the pages under a prefix, into ranges of about equally many pages, for
     /// several readers.
     ///
-    /// There are at most `ranges` of them. Returns the URLs at which all but the first begin, for
-    /// `scan` and `observations`. Reads some 32 pages a range.
+    /// There are at most `ranges` ranges. Returns the URLs at which all ranges but the first begin,
+    /// for `scan` and `observations`. Reads some 32 pages a range.
     #[pyo3(signature = (ranges: "int", *, under: "str | None" = None))]
     fn splits<'py>(
         &self,
@@ -119,8 +120,8 @@ impl View {
         py.detach(|| PageRange::all().under(under.as_ref()).split(&snapshot, ranges)).or_raise(py)
     }
 
-    /// The history of every page, or of those under a prefix, in SURT order, with its URL. Reads
-    /// lazily.
+    /// The history of every page, or of the pages under a prefix, in SURT order, with its URL.
+    /// Reads lazily.
     #[pyo3(signature = (
         under: "str | None" = None
     ))]
@@ -135,10 +136,10 @@ impl View {
         Ok(StreamOf::new(Iterated::new(all), self.birth()))
     }
 
-    /// Pages whose current version has a fingerprint, but none of this epoch, and should be
-    /// restated.
+    /// Pages whose current version has a fingerprint, but no fingerprint of this epoch, and should
+    /// be restated.
     ///
-    /// If `after` is given, those that come after this URL in SURT order.
+    /// `after` restricts the result to pages after this URL in SURT order.
     #[pyo3(signature = (epoch: "int", *, after: "str | None" = None))]
     fn stale<'py>(
         &self,
@@ -155,8 +156,8 @@ impl View {
     }
 }
 
-/// The range of pages to read: those under a prefix, from a URL on, and before another one; each
-/// optional.
+/// The range of pages to read: the pages under a prefix, from a URL on, and before another URL.
+/// Each restriction is optional.
 fn range<'a>(
     under: Option<&Bound<'_, PyAny>>,
     ends: [Option<&'a Bound<'_, PyAny>>; 2],

@@ -1,4 +1,4 @@
-//! All fingerprints and pairs of them, also for distributed joins.
+//! All fingerprints and pairs of fingerprints, also for distributed joins.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -21,8 +21,8 @@ use crate::streams::stream::StreamOf;
 impl View {
     /// All different fingerprints of pages, each once, in no particular order.
     ///
-    /// Reads all fingerprints on all cores, and waits for their reader. It ends when the iterator
-    /// is closed.
+    /// Reads all fingerprints on all cores, and waits for their reader. The call ends when the
+    /// iterator is closed.
     ///
     /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
     /// `threads` of `near`.
@@ -43,7 +43,7 @@ impl View {
     /// order.
     ///
     /// A join of all fingerprints, which runs on all cores in 256 MiB, and waits for the reader of
-    /// the pairs. It ends when the iterator is closed.
+    /// the pairs. The join ends when the iterator is closed.
     ///
     /// Takes the keywords `epoch`, `under`, `exclude`, `classes`, `at`, `seen`, `ever` and
     /// `threads` of `near`.
@@ -65,13 +65,15 @@ impl View {
         Ok(StreamOf::new(join, Some(Birth::now())))
     }
 
-    /// All pairs of one of these fingerprints and a different one of a page within k bits of it.
+    /// All pairs of one of these fingerprints and a different fingerprint of a page within k bits.
     ///
-    /// They come in no particular order, and once for each given fingerprint in the pair. No page
-    /// need have a given one. Takes fingerprints as `near_batch` does.
+    /// Pairs come in no particular order. A pair is returned once for each of its fingerprints that
+    /// is in the argument. The fingerprints in the argument need not belong to a page. `near_batch`
+    /// explains the accepted types.
     ///
-    /// Costs a search for each, on all cores, and waits for the reader of the pairs. It ends when
-    /// the iterator is closed. For as many as the store has, prefer `all_pairs`.
+    /// Costs a search for each fingerprint, on all cores, and waits for the reader of the pairs.
+    /// The search ends when the iterator is closed. For as many fingerprints as the store has,
+    /// prefer `all_pairs`.
     #[pyo3(signature = (
         fingerprints: "_types.Fingerprints", /, k: "int | None" = None, *, progress=None,
         **like: "Unpack[_types.Pairs]"
@@ -93,11 +95,12 @@ impl View {
 
     /// Pairs of pages with fingerprints within k bits of each other, in no particular order.
     ///
-    /// By default each fingerprint is represented by its first page, and pages with equal ones are
-    /// not paired.
+    /// By default each fingerprint is represented by its first page, and pages with equal
+    /// fingerprints are not paired.
     ///
-    /// Keywords: `equal=True` pairs pages with the same fingerprint, too; `pages_per_fingerprint`, the most pages of
-    /// each fingerprint to pair (1; `None` for all); `epoch`, `under`, `classes`.
+    /// Keywords: `equal=True` also pairs pages with the same fingerprint; `pages_per_fingerprint`,
+    /// the maximum number of pages of each fingerprint to pair (1; `None` for all); `epoch`,
+    /// `under`, `classes`.
     #[pyo3(signature = (
         k: "int | None" = None, *, progress=None, **like: "Unpack[_types.PagePairs]"
     ))]
@@ -116,9 +119,9 @@ impl View {
 
     /// Counts the different fingerprints of pages, for a distributed join within `k` bits.
     ///
-    /// `JoinPlan` is made from the counts. Fingerprints are counted in this many buckets for each
-    /// part of the join, a power of two: more than the number of tasks. Reads all fingerprints on
-    /// all cores. Ctrl-C ends it.
+    /// A `JoinPlan` is made from the counts. Fingerprints are counted in `buckets` buckets for each
+    /// part of the join. `buckets` is a power of two, and exceeds the number of tasks. Reads all
+    /// fingerprints on all cores. Ctrl-C ends the call.
     ///
     /// Takes the keywords `epoch`, `under`, `classes`, `at`, `seen` and `ever` of `near`.
     #[pyo3(signature = (
@@ -145,13 +148,13 @@ impl View {
 
     /// Distributes the different fingerprints of pages to the tasks of a join of several stores.
     ///
-    /// Returns triples of a task's number, whether they are of its second piece, and the
-    /// fingerprints as `bytes`, 8 for each, little-endian. Takes the keywords of the `histogram`
-    /// call.
+    /// Returns triples: the number of a task, whether the fingerprints belong to its second piece,
+    /// and the fingerprints as `bytes`, 8 bytes for each, little-endian. Takes the keywords of the
+    /// `histogram` call.
     ///
-    /// Each triple has up to `chunk_bytes` (4 MiB), and so much is buffered for each task. Reads
-    /// all fingerprints on all cores, and waits for their reader. It ends when the iterator is
-    /// closed.
+    /// Each triple has up to `chunk_bytes` (4 MiB), and up to `chunk_bytes` are buffered for each
+    /// task. Reads all fingerprints on all cores, and waits for their reader. The call ends when
+    /// the iterator is closed.
     #[pyo3(signature = (
         plan, *, chunk_bytes: "int | None" = None, progress=None, **like: "Unpack[_types.Pairs]"
     ))]

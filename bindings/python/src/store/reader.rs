@@ -15,18 +15,18 @@ use crate::convert::value::{FromRust, no_pickle};
 use crate::maintain::publishing::Incomplete;
 use crate::maintain::stats::Stats;
 
-/// The data to reopen a reader: its class, its path, whether it reads plainly, whether it is
-/// published, and which generation.
+/// The data to reopen a reader: its class, its path, whether it uses plain reads, whether the store
+/// is published, and the number of the generation.
 type Call<'py> = (Bound<'py, PyType>, PathBuf, bool, bool, Option<u64>);
 
-/// A read-only view of a store, which another process may have open for writing; needs no write
+/// A read-only view of a store, which another process may have open for writing. Needs no write
 /// permission.
 ///
-/// It sees everything that was acknowledged before it was opened or refreshed, and writes nothing
-/// to the store's directory. For a published store it opens the newest complete generation;
-/// `Reader.published` opens one by its number. A reader may be used in a forked process, and is
-/// pickled as its path, and reopened. With `plain_reads=True` segments are read whole into memory
-/// instead of being mapped.
+/// A reader sees all operations that were acknowledged before it was opened or refreshed, and does
+/// not write to the store's directory. For a published store, `Reader` opens the newest complete
+/// generation; `Reader.published` opens a generation by its number. A reader may be used in a
+/// forked process, and is pickled as its path, and reopened. With `plain_reads=True` segments are
+/// read whole into memory instead of being mapped.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Reader {
     reading: Arc<Reading>,
@@ -53,10 +53,10 @@ impl Reader {
         Reader::of(py, &path, plain_reads, Of::Store)
     }
 
-    /// Opens a published generation in a directory, by its number, or the newest.
+    /// Opens a published generation in a directory: the generation with a number, or the newest.
     ///
     /// Takes no lock, and needs only the files of the generation. `refresh` advances to the newest
-    /// generation if no number was given; otherwise it does nothing.
+    /// generation if the reader was opened without a number; otherwise `refresh` does nothing.
     #[staticmethod]
     #[pyo3(signature = (path, generation: "int | None" = None, *, plain_reads=false))]
     fn published(
@@ -76,16 +76,17 @@ impl Reader {
         self.reading.with(py, |reader| Ok(reader.generation()))
     }
 
-    /// The newest generation in the directory, if it is incomplete and an older one is read.
+    /// The newest generation in the directory, if it is incomplete and an older generation is read.
     ///
-    /// It is still being copied, or one of its files was truncated. `None` for a store.
+    /// An incomplete generation is still being copied, or one of its files was truncated. `None`
+    /// for a store.
     #[getter]
     fn incomplete(&self, py: Python<'_>) -> PyResult<Option<Incomplete>> {
         let newer = self.reading.with(py, |reader| Ok(reader.incomplete().cloned()))?;
         FromRust::from_rust(py, newer)
     }
 
-    /// Advances to the newest state, and returns whether anything changed.
+    /// Advances to the newest state, and returns whether the state changed.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
         self.reading.with(py, |reader| reader.refresh())
     }
@@ -102,8 +103,8 @@ impl Reader {
         self.reading.with(py, |reader| Ok(reader.behind()))
     }
 
-    /// When this was the newest state, if a writer was active then; for a generation, when it was
-    /// published.
+    /// The time when this state was the newest, if a writer was active at that time. For a
+    /// generation, the time when it was published.
     ///
     /// `None` if there was no writer.
     #[getter]
@@ -112,8 +113,8 @@ impl Reader {
         Ok(written.map(|written| Time(written.into())))
     }
 
-    /// Whether commits followed each other too fast to read the journal, so that only the sealed
-    /// part is visible.
+    /// Whether commits followed each other too fast to read the journal, so that only sealed
+    /// operations are visible.
     #[getter]
     fn fell_back(&self, py: Python<'_>) -> PyResult<bool> {
         self.reading.with(py, |reader| Ok(reader.fell_back()))
@@ -131,7 +132,7 @@ impl Reader {
         self.reading.path.clone()
     }
 
-    /// Whether it was closed.
+    /// Whether the reader was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.reading.is_closed()
@@ -177,7 +178,7 @@ impl Reader {
 
 /// A snapshot of a store: later observations, merges and forgets do not affect it.
 ///
-/// Its files are kept until it is released.
+/// The files of a snapshot are kept until it is released.
 #[pyclass(frozen, extends = View, module = "simkeep")]
 pub(crate) struct Snapshot {
     shown: String,

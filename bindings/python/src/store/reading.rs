@@ -10,13 +10,13 @@ use simkeep::{Error, Location, Reader, Snapshot};
 use crate::call::fork::Birth;
 use crate::convert::error::{OrRaise, raise};
 
-/// The interval between checks whether another thread has refreshed.
+/// The interval between checks whether another thread has finished a refresh.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// An open reader.
 ///
-/// Its lock is held only by threads that are attached to the interpreter: see `fork.rs`. So a
-/// refreshing thread takes the reader out, and others use the earlier snapshot.
+/// Only threads that are attached to the interpreter hold the lock of the reader: see `fork.rs`. So
+/// a refreshing thread takes the reader out, and other threads use the earlier snapshot.
 pub(crate) struct Reading {
     inner: Mutex<Inner>,
     pub(crate) path: PathBuf,
@@ -28,16 +28,16 @@ pub(crate) struct Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
     Store,
-    /// A published generation; the newest without a number.
+    /// The published generation with this number; without a number, the newest generation.
     Published(Option<u64>),
 }
 
 struct Inner {
-    /// The last snapshot; `None` once it was closed.
+    /// The last snapshot; `None` once the reader was closed.
     now: Option<Snapshot>,
-    /// `None` while a thread refreshes it.
+    /// The reader; `None` while a thread refreshes it.
     reader: Option<Reader>,
-    /// The process of that thread.
+    /// The process of the thread that took the reader.
     birth: Birth,
 }
 
@@ -45,15 +45,16 @@ struct Inner {
 enum Taken {
     Reader(Reader),
     Closed,
-    /// Another thread has it.
+    /// Another thread has the reader.
     Busy,
-    /// A thread of another process has it.
+    /// A thread of another process had the reader.
     Lost,
 }
 
 impl Reading {
     pub(crate) fn open(py: Python<'_>, path: &Path, plain: bool, of: Of) -> PyResult<Reading> {
-        // So that another process finds it from another directory.
+        // The path is made absolute, so that a process with another working directory finds the
+        // store.
         let path = std::path::absolute(path)?;
         let reader = py.detach(|| open(&path, plain, of)).or_raise(py)?;
         let now = Some(reader.snapshot());
@@ -63,7 +64,8 @@ impl Reading {
 
     /// Returns the current snapshot.
     pub(crate) fn snapshot(&self, py: Python<'_>) -> PyResult<Snapshot> {
-        // Let go of before an exception is made, which may let another thread run.
+        // The lock is released before an exception is created, since creating an exception may run
+        // another thread.
         let now = self.inner.lock().now.clone();
         now.ok_or_else(|| raise(py, Error::Closed))
     }
@@ -81,7 +83,7 @@ impl Reading {
             py.check_signals()?;
         }
         let opened = py.detach(|| open(&self.path, self.plain, self.of));
-        // In a thread of this process another may wait for it.
+        // If opening fails, another thread of this process may be waiting for the reader.
         opened.or_raise(py).inspect_err(|_| self.inner.lock().birth = Birth::never())
     }
 
@@ -102,7 +104,7 @@ impl Reading {
     fn put(&self, reader: Reader) -> Option<Reader> {
         let mut inner = self.inner.lock();
         if inner.now.is_none() {
-            // It was closed meanwhile.
+            // The reader was closed meanwhile.
             return Some(reader);
         }
         inner.now = Some(reader.snapshot());
@@ -126,7 +128,7 @@ impl Reading {
         answer.or_raise(py)
     }
 
-    /// Closes the reader, unless it is closed.
+    /// Closes the reader, unless it is already closed.
     pub(crate) fn close(&self, py: Python<'_>) {
         let taken = {
             let mut inner = self.inner.lock();

@@ -17,7 +17,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// Returns the argument that was given.
+    /// Returns the subject from the arguments, of which exactly one must be set.
     pub(crate) fn new(
         fingerprint: Option<&Bound<'_, PyAny>>,
         text: Option<&Bound<'_, PyAny>>,
@@ -48,8 +48,9 @@ impl Subject {
         }
     }
 
-    /// Returns the query for its fingerprint; `None` if it has none, so that nothing is near it. A
-    /// document gets the fingerprint of the searched epoch. A page is excluded from its own result.
+    /// Returns the query for the fingerprint of the subject; `None` if the subject has no
+    /// fingerprint, so that the result is empty. A document gets the fingerprint of the searched
+    /// epoch. A page is excluded from its own result.
     pub(crate) fn ask(
         &self,
         py: Python<'_>,

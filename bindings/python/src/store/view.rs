@@ -1,4 +1,4 @@
-//! Queries on a store, however it is open.
+//! Queries on a store that is open for reading or for writing.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::call::progress::{self, Progress};
 
 /// The queries on a store: the common methods of `Store`, `Reader` and `Snapshot`.
 ///
-/// Each query uses a snapshot of the current state, and waits for no writer. Finding a page takes
-/// some microseconds, whatever the size of the store.
+/// Each query uses a snapshot of the current state, and does not wait for a writer. Finding a page
+/// takes some microseconds, for any size of the store.
 #[pyclass(subclass, frozen, module = "simkeep")]
 pub(crate) struct View {
     source: Source,
@@ -26,7 +26,7 @@ pub(crate) enum Source {
     Reader(Arc<Reading>),
     Snapshot {
         snapshot: Snapshot,
-        /// The process of its store; `None` for a reader, which works in any process.
+        /// The process of the store; `None` for a reader, which works in any process.
         birth: Option<Birth>,
     },
 }
@@ -48,7 +48,7 @@ impl View {
         }
     }
 
-    /// Returns the process that may read it, unless all may.
+    /// Returns the process that may read the view; `None` if every process may read it.
     pub(crate) fn birth(&self) -> Option<Birth> {
         match &self.source {
             Source::Store(open) => Some(open.birth),
@@ -57,7 +57,7 @@ impl View {
         }
     }
 
-    /// Returns the process that may read both, unless all may.
+    /// Returns the process that may read both views; `None` if every process may read them.
     pub(crate) fn birth_with(&self, other: &View) -> Option<Birth> {
         self.birth().or_else(|| other.birth())
     }
@@ -71,9 +71,9 @@ impl View {
         Ok(self.now(py)?.sequence())
     }
 
-    /// Reads the fingerprint tables into memory and checks them, so that searches need not.
+    /// Reads the fingerprint tables into memory and checks them, so that searches do not need to.
     ///
-    /// Ctrl-C ends it.
+    /// Ctrl-C ends the call.
     #[pyo3(signature = (*, progress=None))]
     fn warm_up(&self, py: Python<'_>, progress: Option<&Bound<'_, Progress>>) -> PyResult<()> {
         let snapshot = self.now(py)?;

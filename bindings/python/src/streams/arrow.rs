@@ -1,8 +1,8 @@
 //! Imports and exports Arrow arrays and tables through the PyCapsule interface: the C data and C
-//! stream interfaces, in capsules of Python. The only code of this crate with `unsafe`.
+//! stream interfaces, in capsules of Python. Only this file of the crate uses `unsafe`.
 //!
-//! `arrow-data` validates the input as far as the interface allows. It does not contain the lengths
-//! of buffers, so a producer with wrong lengths cannot be detected.
+//! `arrow-data` validates the input as far as the interface allows. The interface does not contain
+//! the lengths of buffers, so a producer with wrong lengths cannot be detected.
 
 #![expect(unsafe_code, reason = "the C interfaces are structures of pointers")]
 
@@ -24,7 +24,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// External arrays, chunk by chunk: those of a stream, or a single one.
+/// External arrays, chunk by chunk: the arrays of a stream, or a single array.
 pub(crate) struct Chunks {
     arg: Arg,
     from: From,
@@ -47,14 +47,15 @@ fn pointer<T>(arg: Arg, capsule: &Bound<'_, PyAny>, name: &CStr) -> PyResult<Non
     Ok(pointer.map_err(|_| refused(arg, "its capsule has another name"))?.cast())
 }
 
-/// Returns the Arrow arrays of an object; `None` if it offers none.
+/// Returns the Arrow arrays of an object; `None` if the object has no Arrow interface.
 pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = given.py();
     if let Some(offer) = given.getattr_opt(intern!(py, "__arrow_c_stream__"))? {
         let capsule = offer.call0()?;
         let pointer = pointer::<FFI_ArrowArrayStream>(arg, &capsule, STREAM)?;
-        // SAFETY: a capsule of this name points to such a structure, which no other thread reads
-        // while this one is attached. It is moved out, and the original is marked as released.
+        // SAFETY: a capsule with this name points to a C stream structure, which no other thread
+        // reads while the current thread is attached. The structure is moved out, and the original
+        // is marked as released.
         let stream = unsafe { ArrayStreamReader::from_raw(pointer.as_ptr()) };
         let stream = stream.map_err(|e| refused(arg, e))?;
         return Ok(Some(Chunks { arg, from: From::Stream(stream) }));
@@ -65,9 +66,9 @@ pub(crate) fn chunks(arg: Arg, given: &Bound<'_, PyAny>) -> PyResult<Option<Chun
         offer.call0()?.extract().map_err(|_| PyTypeError::new_err(message))?;
     let schema = pointer::<FFI_ArrowSchema>(arg, &schema, SCHEMA)?;
     let array = pointer::<FFI_ArrowArray>(arg, &array, ARRAY)?;
-    // SAFETY: capsules of these names point to such structures, which nobody else reads while this
-    // thread is attached. The array is moved out, and the schema is only looked at. The producer
-    // says that the one is of the type that the other has.
+    // SAFETY: capsules with these names point to a C array and a C schema structure, which no other
+    // thread reads while the current thread is attached. The array is moved out, and the schema is
+    // only read. The producer guarantees that the array has the type of the schema.
     let data = unsafe {
         DataType::try_from(schema.as_ref())
             .and_then(|of| from_ffi_and_data_type(FFI_ArrowArray::from_raw(array.as_ptr()), of))
@@ -98,7 +99,7 @@ fn checked(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(array)
 }
 
-/// Returns a capsule with a stream.
+/// Returns a capsule with a stream of Arrow data.
 pub(crate) fn capsule<'py>(
     py: Python<'py>,
     reader: Box<dyn RecordBatchReader + Send>,

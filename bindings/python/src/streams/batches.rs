@@ -20,26 +20,26 @@ const ROWS: usize = 4096;
 
 /// Rows that arrive in batches.
 pub(crate) trait Rows: Send {
-    /// Returns the next rows, `most` or a few more. Waits no longer than `long::PAUSE`.
+    /// Returns the next rows: `most` rows, or a few more. Waits no longer than `long::PAUSE`.
     fn next(&mut self, most: usize) -> Result<Step<RecordBatch>, ArrowError>;
 }
 
-/// Rows that the first consumer takes; others get an error.
+/// Rows that the first consumer takes; other consumers get an error.
 pub(crate) trait Unread: Send + Sync {
     /// Returns a batch without rows, which has the columns.
     fn empty(&self, signed: bool) -> Result<RecordBatch, ArrowError>;
 
-    /// Checks whether they are still available.
+    /// Checks whether the rows are still available.
     fn check(&self) -> Result<(), &'static str>;
 
-    /// Takes them. With `signed`, fingerprints are signed, bit for bit.
+    /// Takes the rows. With `signed`, fingerprints are signed, bit for bit.
     fn take(&self, signed: bool) -> Result<Box<dyn Rows>, &'static str>;
 }
 
 /// A table in Arrow format, for pyarrow, polars, pandas, DuckDB.
 ///
 /// A table that reads a store can be read once, batch by batch and lazily, by the first consumer
-/// that requests a row. Requesting its columns reads nothing.
+/// that requests a row. Requesting the columns of a table reads no data.
 #[pyclass(frozen, module = "simkeep")]
 pub(crate) struct Batches {
     of: Of,
@@ -60,7 +60,7 @@ impl Batches {
         Ok(Batches { of: Of::Whole(batch.map_err(|e| raised(&e))?) })
     }
 
-    /// Creates a table that is made of items while it is read.
+    /// Creates a table that is built from items while it is read.
     pub(crate) fn lazy(
         unread: Arc<dyn Unread>,
         signed: bool,
@@ -80,7 +80,7 @@ impl Batches {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows to leave a wish alone.
+        // The interface allows ignoring the requested schema.
         let _ = requested_schema;
         match &self.of {
             Of::Whole(batch) => {
@@ -124,10 +124,11 @@ impl RecordBatchReader for Whole {
     }
 }
 
-/// A table that is made while it is read. Its consumer may be attached to the interpreter or not.
+/// A table that is built while it is read. The consumer of the table may or may not be attached to
+/// the interpreter.
 struct Lazy {
-    /// Set until the first row is requested: DuckDB takes a stream twice, first for the columns
-    /// alone.
+    /// The rows, until the first row is requested. DuckDB takes a stream twice, first for the
+    /// columns alone.
     unread: Option<Arc<dyn Unread>>,
     rows: Option<Box<dyn Rows>>,
     signed: bool,
@@ -137,7 +138,7 @@ struct Lazy {
     looked: Instant,
 }
 
-/// Creates an error for a consumer of Arrow: in C it is a text that ends with its first NUL.
+/// Creates an error for a consumer of Arrow. In C an error is a text that ends with its first NUL.
 pub(crate) fn refused(e: impl std::fmt::Display) -> ArrowError {
     ArrowError::ExternalError(e.to_string().replace('\0', "\u{fffd}").into())
 }
@@ -148,7 +149,7 @@ impl Lazy {
             return Err(refused(simkeep::Error::Forked));
         }
         if let Some(unread) = &self.unread {
-            // Its lock is for threads that are attached: see `fork.rs`.
+            // Only attached threads may take the lock: see `fork.rs`.
             let taken =
                 Python::try_attach(|_| unread.take(self.signed)).unwrap_or(Err("Python has ended"));
             self.rows = Some(taken.map_err(refused)?);
@@ -174,7 +175,7 @@ impl Lazy {
         }
     }
 
-    /// Checks for signals, and ends if one raises an exception.
+    /// Checks for signals, and ends the table if a signal raises an exception.
     fn look(&mut self) -> Result<(), ArrowError> {
         let raised = Python::try_attach(|py| {
             let raised = py.check_signals().err()?;

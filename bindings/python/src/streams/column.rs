@@ -26,8 +26,8 @@ pub(crate) struct Column {
     before: u64,
 }
 
-/// Returns the column of a table that has only one, as the result of `fingerprint_batch` does;
-/// otherwise the array itself.
+/// Returns the column of a table with a single column, for example of the result of
+/// `fingerprint_batch`. Returns any other array unchanged.
 pub(crate) fn only_column(array: ArrayRef) -> ArrayRef {
     match array.as_struct_opt().map(StructArray::columns) {
         Some([column]) if array.null_count() == 0 => Arc::clone(column),
@@ -44,7 +44,7 @@ impl Column {
         self.array.len()
     }
 
-    /// The error for another type.
+    /// The error for a column with an unexpected type.
     fn type_error(&self, expected: &str) -> PyErr {
         let found = self.array.data_type();
         PyTypeError::new_err(format!("{} must be a column of {expected}, not {found}", self.arg))
@@ -55,8 +55,8 @@ impl Column {
         PyValueError::new_err(format!("{} {what}", self.arg.at(self.before + row as u64)))
     }
 
-    /// Returns the location of a row's value: in the dictionary, if there is one. `None` for a
-    /// null.
+    /// Returns the location of a row's value: in the dictionary, if the column has a dictionary.
+    /// `None` for a null.
     fn place(&self, row: usize) -> Option<(&dyn Array, usize)> {
         let array = &*self.array;
         if array.is_null(row) || *array.data_type() == DataType::Null {
@@ -76,7 +76,7 @@ impl Column {
         values.is_valid(key).then_some((values, key))
     }
 
-    /// Returns a text.
+    /// Returns the text in a row.
     pub(crate) fn text(&self, row: usize) -> PyResult<Option<&str>> {
         let Some((array, row)) = self.place(row) else { return Ok(None) };
         Ok(Some(match array.data_type() {
@@ -87,7 +87,7 @@ impl Column {
         }))
     }
 
-    /// Returns bytes.
+    /// Returns the bytes in a row.
     pub(crate) fn bytes(&self, row: usize) -> PyResult<Option<&[u8]>> {
         let Some((array, row)) = self.place(row) else { return Ok(None) };
         Ok(Some(match array.data_type() {
@@ -99,7 +99,7 @@ impl Column {
         }))
     }
 
-    /// Whether it has bytes.
+    /// Whether the values are bytes.
     pub(crate) fn is_binary(&self) -> bool {
         use DataType::{Binary, BinaryView, Dictionary, FixedSizeBinary, LargeBinary};
         let of = match self.array.data_type() {
@@ -109,7 +109,7 @@ impl Column {
         matches!(of, Binary | LargeBinary | BinaryView | FixedSizeBinary(_))
     }
 
-    /// Returns an integer from 0 to `max`.
+    /// Returns the integer in a row, from 0 to `max`.
     pub(crate) fn whole(&self, row: usize, max: u64) -> PyResult<Option<u64>> {
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         let signed = match array.data_type() {
@@ -139,7 +139,7 @@ impl Column {
         Err(self.value_error(row, format!("must be from 0 to {max}, not {number}")))
     }
 
-    /// Returns a fingerprint: unsigned, or signed bit for bit.
+    /// Returns the fingerprint in a row: unsigned, or signed bit for bit.
     pub(crate) fn fingerprint(&self, row: usize) -> PyResult<Option<u64>> {
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         match array.data_type() {
@@ -151,7 +151,7 @@ impl Column {
         }
     }
 
-    /// Returns a number with an optional fraction.
+    /// Returns the number in a row, with an optional fraction.
     pub(crate) fn float(&self, row: usize) -> PyResult<Option<f64>> {
         let Some((array, at)) = self.place(row) else { return Ok(None) };
         match array.data_type() {
@@ -162,8 +162,8 @@ impl Column {
         }
     }
 
-    /// Returns a time: a timestamp, a date, a text, or integer milliseconds since 1970. Values
-    /// without a time zone are in UTC, as in the tool. A number that looks like seconds is
+    /// Returns the time in a row: a timestamp, a date, a text, or integer milliseconds since 1970.
+    /// Values without a time zone are in UTC, as in the tool. A number that looks like seconds is
     /// rejected.
     pub(crate) fn time(&self, row: usize) -> PyResult<Option<Time>> {
         let expected = "timestamps, dates, texts of these, or int64 milliseconds since 1970";

@@ -1,4 +1,4 @@
-//! Arrow tables: each declares its columns once, with a line for each.
+//! Arrow tables. Each table declares its columns once, in one line each.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use arrow_schema::ArrowError;
 
 pub(crate) type Result<T> = std::result::Result<T, ArrowError>;
 
-/// A function that makes the rows of items. Its fingerprints are signed, bit for bit, if the flag
-/// is set.
+/// A function that makes the rows of items. With the flag, the fingerprints are signed, bit for
+/// bit.
 pub(crate) type Table<T> = fn(&[T], bool) -> Result<RecordBatch>;
 
 /// Makes a batch with a row for each iteration of a loop.
@@ -60,10 +60,10 @@ impl<K: Kind> Column<K> {
         K::push(&mut self.0, value)
     }
 
-    /// Returns the name, the values, and whether there may be nulls among them.
+    /// Returns the name, the values, and whether there may be nulls among the values.
     pub(crate) fn finish(mut self, name: &str, signed: bool) -> (&str, ArrayRef, bool) {
         let values = self.0.finish();
-        // No other columns than fingerprints are of this type.
+        // Only fingerprints have this type.
         let values = match values.as_primitive_opt::<UInt64Type>() {
             Some(prints) if signed => Arc::new(prints.unary::<_, Int64Type>(u64::cast_signed)),
             _ => values,
@@ -113,7 +113,7 @@ impl<K: Kind> Kind for Option<K> {
     }
 }
 
-/// Declares kinds of columns: what their values are, and what builds them.
+/// Declares kinds of columns: the types of their values, and their builders.
 macro_rules! kinds {
     ($(
         $(#[$of:meta])*
@@ -147,7 +147,7 @@ kinds! {
     Utf8<V: AsRef<str>>: StringBuilder = StringBuilder::new(),
     |to, text| to.append_option(text);
 
-    /// Words: few distinct ones, often repeated.
+    /// Words: few distinct texts, often repeated.
     Word<V: AsRef<str>>: StringDictionaryBuilder<Int32Type> = StringDictionaryBuilder::new(),
     |to, word| to.append_option(word);
 
@@ -171,11 +171,11 @@ kinds! {
         TimestampMillisecondBuilder::new().with_timezone("UTC"),
     |to, time| to.append_option(time.map(|time| time.into().as_ms()));
 
-    /// Numbers that fit: of visits, of a class.
+    /// Integers that fit in 64 bits, for example numbers of visits and classes.
     Int64<V: TryInto<i64>>: Int64Builder = Int64Builder::new(),
     |to, number| to.append_option(number.map(|number| number.try_into().unwrap_or(i64::MAX)));
 
-    /// Numbers that fit: distances, statuses.
+    /// Integers that fit in 32 bits, for example distances and statuses.
     Int32<V: TryInto<i32>>: Int32Builder = Int32Builder::new(),
     |to, number| to.append_option(number.map(|number| number.try_into().unwrap_or(i32::MAX)));
 

@@ -4,14 +4,14 @@ use simkeep::{Error, Result};
 
 /// A source of items.
 pub(crate) trait Source<T>: Send {
-    /// Returns the next items, `most` or a few more. Waits no longer than `long::PAUSE`.
+    /// Returns the next items: `most` items, or a few more. Waits no longer than `long::PAUSE`.
     fn next(&mut self, most: usize) -> Result<Step<Vec<T>>>;
 }
 
 /// The result of a step.
 pub(crate) enum Step<T> {
     Some(T),
-    /// Nothing yet.
+    /// No result yet.
     Waiting,
     End,
 }
@@ -19,7 +19,7 @@ pub(crate) enum Step<T> {
 /// Items of an iterator of the crate.
 pub(crate) struct Iterated<I> {
     items: I,
-    /// An error after items that come first.
+    /// An error that is returned after the remaining items.
     failed: Option<Error>,
 }
 

@@ -20,7 +20,7 @@ use crate::streams::batches::{Batches, Rows, Unread, refused};
 use crate::streams::columns::Table;
 use crate::streams::source::{Source, Step};
 
-/// The most items that are read ahead.
+/// The maximum number of items that are read ahead.
 const AHEAD_MAX: usize = 64;
 
 /// An item of a stream.
@@ -38,9 +38,9 @@ enum State<T> {
     Ready(Box<dyn Source<T>>),
     /// A thread is reading.
     Busy,
-    /// It was read to its end.
+    /// The stream was read to its end.
     Ended,
-    /// It is being read as a table.
+    /// The stream is being read as a table.
     Taken,
     Closed,
 }
@@ -51,11 +51,12 @@ const CLOSED: &str = "this stream is closed";
 
 /// An iterator over the content of a store or the results of a query.
 ///
-/// It keeps its snapshot until it ends or is closed; a `with` statement closes it.
+/// A stream keeps its snapshot until the stream ends or is closed. A `with` statement closes the
+/// stream.
 #[pyclass(frozen, generic, subclass, module = "simkeep")]
 pub(crate) struct Stream {
     inner: Arc<dyn Untyped>,
-    /// The process in which it can be read; `None` for any.
+    /// The process in which the stream can be read; `None` for any process.
     birth: Option<Birth>,
 }
 
@@ -94,7 +95,7 @@ impl Stream {
 
     /// The remaining items as Arrow columns; ends the iteration.
     ///
-    /// Fingerprints are `int64`, bit for bit, with `signed=True`.
+    /// With `signed=True`, fingerprints have the type `int64`, bit for bit.
     #[pyo3(signature = (*, signed=false))]
     fn batches(&self, signed: bool) -> PyResult<Batches> {
         Batches::lazy(self.inner.rest()?, signed, self.birth)
@@ -102,7 +103,7 @@ impl Stream {
 
     /// The remaining items as a stream of Arrow data in a capsule.
     ///
-    /// The first consumer that requests a row takes them, and ends the iteration.
+    /// The first consumer that requests a row takes the items, and ends the iteration.
     #[pyo3(signature = (requested_schema: "object" = None) -> "CapsuleType")]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -124,12 +125,13 @@ impl Stream {
     }
 }
 
-/// Its source is dropped while other threads may run: a join has a thread that must end first.
+/// The source of a stream is dropped while other threads may run, since a join has a thread that
+/// must end first.
 impl Drop for Stream {
     fn drop(&mut self) {
-        // A table that reads it continues.
+        // A table that reads the stream continues.
         if Arc::get_mut(&mut self.inner).is_some() {
-            // Without an interpreter, it is dropped directly.
+            // Without an interpreter, the source is dropped directly.
             let _ = Python::try_attach(|py| self.inner.close(py));
         }
     }
@@ -176,7 +178,7 @@ impl<'py, T: IntoPyObject<'py>> IntoPyObject<'py> for StreamOf<T> {
     }
 }
 
-/// A stream of items whose type only the implementation of this trait knows.
+/// A stream of items whose type is hidden from its user.
 trait Untyped: Send + Sync {
     /// Returns the next item as a Python object.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>>;
@@ -257,20 +259,20 @@ fn table<T: Item>() -> PyResult<Table<T>> {
     T::TABLE.ok_or_else(|| PyTypeError::new_err("such a stream has no columns"))
 }
 
-/// The remainder after a read.
+/// The state of a stream after a read.
 enum Left<T> {
-    /// Items.
+    /// Items were read ahead.
     Ahead,
-    /// Nothing yet.
+    /// There is no item yet.
     Waiting,
-    /// The end, with the source to be dropped.
+    /// The stream has ended. The caller drops the source.
     Over(Result<()>, Box<dyn Source<T>>),
 }
 
 impl<T> Inner<T> {
     /// Stores the result of a read, and returns the source.
     fn put(&mut self, step: Result<Step<Vec<T>>>, source: Box<dyn Source<T>>) -> Left<T> {
-        // It may have been closed meanwhile.
+        // The stream may have been closed meanwhile.
         if !matches!(self.state, State::Busy) {
             return Left::Over(Ok(()), source);
         }

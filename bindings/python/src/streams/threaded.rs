@@ -1,8 +1,8 @@
-//! Items that a separate thread finds, read as it finds them.
+//! Runs work in a separate thread, and reads its results as they are found.
 //!
-//! A join calls back from several threads, and lists of clusters borrow them. Here such work runs
-//! in its own thread, which owns the data it needs, and sends results through a short channel: it
-//! waits for the reader, and ends when the reader is gone.
+//! A join calls back from several threads, and lists of clusters borrow the clusters. In this
+//! module, such work runs in its own thread, which owns the required data and sends results through
+//! a short channel. The thread waits for the reader, and ends when the reader is dropped.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -15,30 +15,30 @@ use crate::call::fork::Birth;
 use crate::call::long::{PAUSE, thread_error};
 use crate::streams::source::{Source, Step};
 
-/// The most chunks of items that may wait.
+/// The maximum number of waiting chunks.
 const LOTS: usize = 8;
-/// The most items of a chunk.
+/// The maximum number of items of a chunk.
 const LOT_MAX: usize = 1024;
-/// How long a closing reader waits for the thread to end, so that its resources are usually
-/// released by then. A thread that does not check for longer, such as during a sort, ends by
-/// itself.
+/// The time that a closing reader waits for the thread to end, so that the resources of the thread
+/// are usually released afterwards. A thread that does not check for a longer time, for example
+/// during a sort, ends later by itself.
 const LEAVE: Duration = Duration::from_millis(100);
 
 /// Work in a thread.
 pub(crate) struct Threaded<T> {
     found: Option<Receiver<Result<Vec<T>>>>,
-    /// Its other side is dropped when the work is over.
+    /// The sender of this channel is dropped when the work is over.
     over: Option<Receiver<()>>,
     progress: Progress,
     thread: Option<JoinHandle<()>>,
     birth: Birth,
 }
 
-/// The output of the thread. Other threads that it starts may use it, too.
+/// The output of the thread. Further threads that the thread starts may also use the output.
 pub(crate) struct Out<T>(SyncSender<Result<Vec<T>>>);
 
 impl<T> Out<T> {
-    /// Sends items, unless the reader is gone.
+    /// Sends items, unless the reader was dropped.
     pub(crate) fn give(&self, items: Vec<T>) -> ControlFlow<()> {
         match self.0.send(Ok(items)) {
             Ok(()) => ControlFlow::Continue(()),
@@ -46,7 +46,7 @@ impl<T> Out<T> {
         }
     }
 
-    /// Sends all of these: initially one by one, so that the first is not delayed by others.
+    /// Sends all items: initially one by one, so that the first item is not delayed by later items.
     pub(crate) fn all(&self, items: impl Iterator<Item = Result<T>>) -> Result<()> {
         let (mut lot, mut most) = (Vec::new(), 1);
         for item in items {
@@ -83,11 +83,11 @@ impl<T: Send + 'static> Threaded<T> {
         let (ends, over) = sync_channel(0);
         let of_thread = progress.clone();
         let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // It goes last, even if the work panics.
+            // This sender is dropped last, even if the work panics.
             let _ends: SyncSender<()> = ends;
             let out = Out(send);
             if let Err(e) = work(&of_thread, &out) {
-                // If nobody reads any more, nobody wants to know.
+                // If the reader was dropped, the error is not needed.
                 let _ = out.0.send(Err(e));
             }
         });
@@ -126,16 +126,16 @@ impl<T: Send> Source<T> for Threaded<T> {
 impl<T> Drop for Threaded<T> {
     fn drop(&mut self) {
         if !self.birth.is_here() {
-            // In a child process the thread does not exist, and its locks stay locked.
+            // In a child process the thread does not exist, and locks that it held stay locked.
             std::mem::forget((self.found.take(), self.over.take(), self.thread.take()));
             return;
         }
-        // It has ended already if it was read to the end.
+        // If the results were read to the end, the thread has already ended.
         let (Some(thread), Some(over)) = (self.thread.take(), self.over.take()) else { return };
         self.progress.cancel();
         self.found = None;
         if over.recv_timeout(LEAVE) != Err(RecvTimeoutError::Timeout) {
-            // A panic is not reported to a reader that has left.
+            // A panic is not reported, because the reader is being dropped.
             let _ = thread.join();
         }
     }
