@@ -1,7 +1,7 @@
 """The memory of a crawler: an embedded, crash-safe database of 64-bit simhash fingerprints.
 
-A crawler reports every visit to a page to a `Store`. The answer, an `Outcome`, says what the page is now
-and which other pages are copies of it or near it. The store keeps the history of each page:
+A crawler reports every visit to a page to a `Store`. The result, an `Outcome`, has the state of the page, its copies,
+and the pages near it. The store keeps the history of each page:
 
     from datetime import datetime, UTC
     import simkeep
@@ -11,11 +11,10 @@ and which other pages are copies of it or near it. The store keeps the history o
         if out.verdict == "changed":
             print(out.distance, out.meaning)
 
-A `Reader` reads the store while a writer has it open, in this process or another one.
+A `Reader` reads the store while a writer has it open, in the same process or in another process.
 
-Times are aware `datetime`s or `int` milliseconds since 1970, and come back as aware `datetime`s in UTC.
-Fingerprints are `int`s of 64 bits, digests 16 `bytes`. Values that a store returns are frozen, comparable
-and hashable.
+Times are aware `datetime`s or `int` milliseconds since 1970, and are returned as aware `datetime`s in UTC. Fingerprints
+are `int`s of 64 bits, digests are 16 `bytes`. Values that a store returns are frozen, comparable and hashable.
 """
 
 import os as _os

@@ -1,4 +1,4 @@
-"""The exceptions of simkeep. Each says in its message what is wrong, where, and what to do."""
+"""The exceptions of simkeep. Each message states the problem, its place, and the remedy."""
 
 __all__ = [
     "AlreadyExistsError",
@@ -30,16 +30,16 @@ __all__ = [
 
 
 class Error(Exception):
-    """Everything that can go wrong in a store.
+    """The base class of all errors of a store.
 
-    Unless a class says otherwise, nothing acknowledged is lost, and the call changed nothing.
+    Unless the description of a class says otherwise, no acknowledged operation is lost, and the call changed nothing.
     """
 
 
 class IoError(Error, OSError):
-    """A call to the operating system failed; `errno` and `filename` say which.
+    """A call to the operating system failed; `errno` and `filename` have the details.
 
-    If it was a write, the store raises `PoisonedError` from then on.
+    After a failed write, the store raises `PoisonedError` in all later calls.
     """
 
     def __str__(self) -> str:
@@ -47,23 +47,23 @@ class IoError(Error, OSError):
 
 
 class CorruptError(Error):
-    """A file is damaged. Its damaged part cannot be read, everything else can.
+    """A file is damaged. The damaged part cannot be read; all other parts can be read.
 
-    Restore the file from a copy, or save the rest with `repair`.
+    Restore the file from a copy, or save the sound parts with `repair`.
     """
 
     file: str
-    """The file, by its path within the store's directory."""
+    """The path of the file within the store's directory."""
     offset: int
-    """Where in the file, in bytes."""
+    """The offset of the damage in the file, in bytes."""
 
 
 class NotAStoreError(Error):
-    """There is no store at this place. Name another one, or create it."""
+    """There is no store at this path. Use another path, or create the store."""
 
 
 class UnfinishedError(NotAStoreError):
-    """The repair or load that makes this store was interrupted, or is still running."""
+    """The repair or load that creates this store was interrupted, or is still running."""
 
 
 class NotATableError(Error):
@@ -71,34 +71,35 @@ class NotATableError(Error):
 
 
 class AlreadyExistsError(Error, FileExistsError):
-    """Something that must not be replaced is there already. It stays as it is."""
+    """The destination already exists and must not be replaced. It stays unchanged."""
 
 
 class VersionError(Error):
-    """A file was written by another version of simkeep. Use that one."""
+    """A file was written by another version of simkeep. Use that version."""
 
     found: int | None = None
-    """The version of the format that was found, if it is that."""
+    """The format version of the file, if the error is about the format."""
     reads: int | None = None
-    """The one that this version reads."""
+    """The format version that this version of simkeep reads."""
 
 
 class LockedError(Error):
-    """The store is open for writing already. Wait until it is closed, or use a `Reader`."""
+    """The store is already open for writing. Wait until it is closed, or use a `Reader`."""
 
     pid: int | None
-    """The process that has it open, if that is known."""
+    """The process that has the store open, if known."""
 
 
 class ForkedError(Error):
-    """The store was opened by the process that this one was forked from, which alone may use it.
+    """The store was opened by another process, from which this process was forked. Only the other process may use the
+    store.
 
-    Open it in one process, or read it with a `Reader`.
+    Open the store in one process, or read it with a `Reader`.
     """
 
 
 class PoisonedError(Error):
-    """An earlier write failed: `__cause__` is why. Open the store again."""
+    """An earlier write failed; `__cause__` is the reason. Open the store again."""
 
 
 class ClosedError(Error):
@@ -106,7 +107,7 @@ class ClosedError(Error):
 
 
 class BugError(Error):
-    """An invariant of simkeep does not hold. Please report it."""
+    """An invariant of simkeep does not hold. Please report the bug."""
 
 
 class UrlError(Error, ValueError):
@@ -126,10 +127,10 @@ class EpochError(Error):
 
 
 class LoadRejectedError(Error):
-    """An observation of a load cannot be stored: `__cause__` is why. Nothing was stored."""
+    """An observation of a load cannot be stored; `__cause__` is the reason. Nothing was stored."""
 
     nth: int
-    """Which one, counted from 1."""
+    """The number of the observation, counted from 1."""
 
 
 class InputError(Error):
@@ -141,19 +142,19 @@ class CancelledError(Error):
 
 
 class AmbiguousRepairError(Error):
-    """A repair cannot tell what was forgotten. Nothing was repaired."""
+    """A repair cannot determine which pages were forgotten. Nothing was repaired."""
 
 
 class InvalidOptionError(Error, ValueError):
-    """An option has a value that it cannot have."""
+    """An option has an invalid value."""
 
 
 class LimitError(Error):
-    """A limit was reached. What was there before is not affected."""
+    """A limit was reached. Existing data is not affected."""
 
 
 class InvalidArgumentError(Error, ValueError):
-    """A call whose arguments do not go together, or that makes no sense now. It changed nothing."""
+    """The arguments of a call are inconsistent, or the call is not allowed now. The call changed nothing."""
 
 
 class CatalogError(Error):

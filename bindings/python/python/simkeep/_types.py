@@ -32,7 +32,7 @@ Fingerprints: TypeAlias = Iterable[SupportsIndex | None] | ArrowStream | ArrowAr
 result of `fingerprint_batch`."""
 
 Html: TypeAlias = str | bytes | bytearray
-"""An HTML page: text, or bytes with an encoding given separately."""
+"""An HTML page: text, or bytes with an encoding in a separate argument."""
 
 EpochRole: TypeAlias = Role | Literal["change", "near", "both"]
 """The role of an epoch."""
@@ -42,7 +42,7 @@ EpochBands: TypeAlias = Bands | tuple[int, int]
 
 
 class Options(TypedDict, total=False):
-    """Options for opening a store. `help(Store.open_or_create)` describes each of them."""
+    """Options for opening a store. `help(Store.open_or_create)` describes each option."""
 
     durability: Literal["each", "flush"] | Seconds
     memtable_observations: int
@@ -71,23 +71,23 @@ class Near(TypedDict, total=False):
     epoch: int | None
     """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     limit: int | None
-    """The most pages to return (16); `None` for all."""
+    """The maximum number of pages to return (16); `None` for all pages."""
     under: str | None
     """Only pages under this prefix."""
     exclude: str | None
-    """All pages but this one."""
+    """A page to exclude."""
     classes: Iterable[int | None] | None
     """Only pages of these classes; a `None` in the list includes pages without a class."""
     at: Time | None
-    """Among the versions that were in force at this time, instead of those in force now."""
+    """Searches the versions that were in force at this time, instead of the current versions."""
     seen: tuple[Time, Time] | None
-    """Among the versions that a visit saw between two times, both included."""
+    """Searches the versions that a visit saw between two times, both included."""
     ever: bool
-    """Among all versions ever seen."""
+    """Searches all versions that any visit saw."""
     budget: Seconds | None
     """The time limit for widening the search."""
     fingerprints: int
-    """The most fingerprints of a dense bucket to compare (4,096)."""
+    """The maximum number of fingerprints of a dense bucket to compare (4,096)."""
 
 
 class NearMany(Near, total=False):
@@ -109,11 +109,11 @@ class Pairs(TypedDict, total=False):
     classes: Iterable[int | None] | None
     """Only pages of these classes; a `None` in the list includes pages without a class."""
     at: Time | None
-    """Among the versions that were in force at this time."""
+    """Searches the versions that were in force at this time."""
     seen: tuple[Time, Time] | None
-    """Among the versions that a visit saw between two times, both included."""
+    """Searches the versions that a visit saw between two times, both included."""
     ever: bool
-    """Among all versions ever seen."""
+    """Searches all versions that any visit saw."""
     threads: int | None
     """The number of threads; by default one for each core."""
 
@@ -130,7 +130,7 @@ class PagePairs(TypedDict, total=False):
     equal: bool
     """Whether to include pairs with equal fingerprints (no)."""
     pages_per_fingerprint: int | None
-    """The most pages of each fingerprint to pair with other pages (1); `None` for all."""
+    """The maximum number of pages of each fingerprint to pair with other pages (1); `None` for all pages."""
 
 
 class ClusteringNow(TypedDict, total=False):
@@ -139,14 +139,15 @@ class ClusteringNow(TypedDict, total=False):
     epoch: int | None
     """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     rule: str | None
-    """The rules that select leaders, such as `"https,shortest-url"`; the first rule decides first. The rules
-    are `"first-seen"` (the default), `"newest"`, `"shortest-url"`, `"https"` and `"weight"`."""
+    """The rules that select leaders, for example `"https,shortest-url"`; each rule resolves the ties of the rules
+    before it. The rules are `"first-seen"` (the default), `"newest"`, `"shortest-url"`, `"https"` and `"weight"`.
+    """
     under: str | None
     """Only pages under this prefix."""
     classes: Iterable[int | None] | None
     """Only pages that have one of these classes now; a `None` in the list includes pages without a class."""
     memory_bytes: int | None
-    """The memory limit (512 MiB). Other data goes to scratch files, some 150 bytes for each page."""
+    """The memory limit (512 MiB). Data beyond the limit goes to scratch files, some 150 bytes for each page."""
     scratch: str | PathLike[str] | None
     """The directory for scratch files; by default the system's directory for temporary files."""
 
@@ -155,30 +156,30 @@ class Clustering(ClusteringNow, total=False):
     """Options of clustering, with a time."""
 
     at: Time | None
-    """The time whose versions are clustered, instead of now."""
+    """The time whose versions are clustered, instead of the current time."""
 
 
 class Mirroring(TypedDict, total=False):
     """Options of a search for mirrors."""
 
     paths: int
-    """The least number of paths whose pages are near each other (10); at least two."""
+    """The minimum number of paths whose pages are near each other (10); at least two."""
     share: float
-    """The least share of such paths among the paths of either site (0.8); above 0 and at most 1."""
+    """The minimum share of paths with near pages among the paths of either site (0.8); above 0 and at most 1."""
     depth: int
-    """The most folders in the path of a site (2); 0 for hosts only, at most 16."""
+    """The maximum number of folders in the path of a site (2); 0 for hosts only, at most 16."""
     at: Time | None
-    """The time whose versions are compared, instead of now."""
+    """The time whose versions are compared, instead of the current time."""
     under: str | None
     """Only pages under this prefix."""
     epoch: int | None
     """The epoch of the fingerprints; by default the epoch for near-duplicates."""
     limit: int | None
-    """The most pairs to return (1,000), the largest first; `None` for all."""
+    """The maximum number of pairs to return (1,000), the largest first; `None` for all pairs."""
     classes: Iterable[int | None] | None
     """Only pages that have one of these classes now; a `None` in the list includes pages without a class."""
     memory_bytes: int
-    """The memory limit for sorting (128 MiB). Other data goes to scratch files."""
+    """The memory limit for sorting (128 MiB). Data beyond the limit goes to scratch files."""
     scratch: str | PathLike[str] | None
     """The directory for scratch files; by default the system's directory for temporary files."""
 
@@ -191,15 +192,15 @@ class AliasQuery(TypedDict, total=False):
     under: str | None
     """Only pages under this prefix."""
     share: float
-    """A rule holds for a site if at least this share of its pairs is near (0.9)."""
+    """The minimum share of near pairs for a rule to hold for a site (0.9)."""
     pairs: int
-    """A rule holds for a site if it has at least this many pairs there (10)."""
+    """The minimum number of pairs for a rule to hold for a site (10)."""
     all: bool
     """Whether to include rules that do not hold but have pairs (no)."""
     examples: int
-    """The most examples of near pairs, and of pairs that are not near, for each rule (3)."""
+    """The maximum number of examples for each rule (3), of near pairs and of pairs that are not near."""
     memory_bytes: int
-    """Memory for the pages of one site (512 MiB); a larger site is sampled."""
+    """The memory for the pages of a single site (512 MiB); a larger site is sampled."""
 
 
 class Rule(TypedDict, total=False):
@@ -208,13 +209,13 @@ class Rule(TypedDict, total=False):
     under: str | None
     """The prefix; `None` for all pages."""
     min: Seconds | None
-    """The least time between two visits."""
+    """The minimum time between two visits."""
     max: Seconds | None
-    """A page without a visit for longer than this comes before others, the most overdue first."""
+    """The time without a visit after which a page comes before other pages, the most overdue first."""
     weight: float
     """A factor for the weight of each page (1)."""
     per_host: int | None
-    """The most pages of one host to visit at once, among the pages of this rule."""
+    """The maximum number of pages of one host to visit at once, among the pages of this rule."""
     policy: str | Policy | None
     """The policy that orders the pages."""
 
@@ -223,23 +224,25 @@ class Due(TypedDict, total=False):
     """Options of a search for due pages."""
 
     policy: str | Policy
-    """The policy that orders pages, such as `"harmonic"` or `"fixed:7d"` (`"value"`). `recrawl.Policy` lists all."""
+    """The policy for the order of pages (`"value"`), for example `"harmonic"` or `"fixed:7d"`. `recrawl.Policy`
+    lists all policies.
+    """
     under: str | None
     """Only pages under this prefix."""
     per_host: int | None
-    """The most pages of one host; `None` for no limit."""
+    """The maximum number of pages of one host; `None` for no limit."""
     largest_interval: Seconds
-    """A page without a visit for this long comes first (365 days)."""
+    """The time without a visit after which a page comes first (365 days)."""
     rules: Iterable[Rule]
     """The rules for pages under prefixes. The rule with the longest prefix applies."""
     hints: Hints | None
     """Reported times of changes."""
     plan: Plan | None
-    """A plan, which adds due times to decisions, and provides its priors. Excludes `learned`."""
+    """A plan, which adds due times to decisions, and provides the priors. Excludes `learned`."""
     learned: Learned | None
     """The priors of change rates; by default learned from all pages."""
     memory_bytes: int
-    """The memory limit for the selected pages (64 MiB). If they need more, the store is read several times."""
+    """The memory limit for the selected pages (64 MiB). If the pages need more, the store is read several times."""
 
 
 class Word(TypedDict, total=False):
@@ -248,9 +251,9 @@ class Word(TypedDict, total=False):
     status: int | None
     """The HTTP status."""
     weight: float | None
-    """The weight of the page from then on."""
+    """The weight of the page from the time of the visit on."""
     class_: int | None
-    """The class of the page from then on."""
+    """The class of the page from the time of the visit on."""
 
 
 class NotModified(Word, total=False):
@@ -268,10 +271,10 @@ class _Visit(TypedDict):
 
 
 class Row(_Visit, total=False):
-    """One visit as a dictionary: the arguments of `Store.observe`."""
+    """A visit as a dictionary: the arguments of `Store.observe`."""
 
     seen: Literal["content", "redirect", "not-modified", "gone", "failed"]
-    """The result of the visit, if not content."""
+    """The result of the visit, if the result is not content."""
     to: str | None
     """The target of a redirect; it may be relative to the page."""
     text: str | None

@@ -51,9 +51,9 @@ class Verdict(_Word):
     FAILED = "failed"
     """The visit failed. The version in force stays in force."""
     OUT_OF_ORDER = "out-of-order"
-    """Not later than the last visit. It is stored in order in the history."""
+    """The visit is not later than the last visit. It is stored in order in the history."""
     KNOWN = "known"
-    """The store had exactly this visit already."""
+    """The store already had exactly this visit."""
     OTHER = "other"
     """A value that this version does not name."""
 
@@ -97,7 +97,7 @@ class Role(_Word):
     """The role of an epoch's fingerprints."""
 
     CHANGE = "change"
-    """Verdicts, and the distances in them."""
+    """Verdicts and their distances."""
     NEAR = "near"
     """Near-duplicates, copies and pairs."""
     BOTH = "both"
@@ -120,34 +120,34 @@ class Stored(_Word):
 
     STORED = "stored"
     KNOWN = "known"
-    """The store had it already."""
+    """The store already had the value."""
     MISSING = "missing"
-    """There is no such page or content."""
+    """The store has no such page or content."""
     OTHER = "other"
     """A value that this version does not name."""
 
 
 class Reason(_Word):
-    """The reason when a page is visited."""
+    """The reason for the time of a visit to a page."""
 
     WORTH = "worth"
-    """The value of a visit now, or the time since the last visit if the policy uses that."""
+    """The value of a visit now, or the time since the last visit if the policy uses this time."""
     HINTED = "hinted"
     """A hint reports a change since the last visit."""
     OVERDUE = "overdue"
     """The page was unvisited for longer than allowed, so it comes first."""
     NOT_YET = "not-yet"
-    """Its rule forbids a visit so soon after the last one."""
+    """The page's rule forbids a visit so soon after the last visit."""
     LEFT_ALONE = "left-alone"
-    """Its last visits failed, and the page waits for a while."""
+    """The last visits of the page failed, and the page waits for a while."""
     AHEAD = "ahead"
-    """Its last visit lies in the future, so the time since it is unknown."""
+    """The last visit of the page lies in the future, so the time since that visit is unknown."""
     OTHER = "other"
     """A value that this version does not name."""
 
 
 class LeaderChangeReason(_Word):
-    """The reason why a page has another leader."""
+    """The reason why the leader of a page changed."""
 
     NEW = "new"
     """The page had no version in force before."""
@@ -156,23 +156,24 @@ class LeaderChangeReason(_Word):
     CHANGED = "changed"
     """The page itself changed."""
     LEADER_GONE = "leader-gone"
-    """Its former leader has no version in force any more."""
+    """The former leader of the page has no version in force any more."""
     LEADER_CHANGED = "leader-changed"
-    """Its former leader changed."""
+    """The former leader of the page changed."""
     OUTRANKED = "outranked"
-    """The page and its former leader are unchanged: other pages came or went, or rank before these now."""
+    """The page and its former leader are unchanged. Other pages came or disappeared, or now rank before them."""
     OTHER = "other"
     """A value that this version does not name."""
 
 
 class Fate(_Word):
-    """The decision on a page when followers are dropped."""
+    """The decision on a page when near-duplicates are dropped."""
 
     UNKNOWN = "unknown"
     """The store does not know the page."""
     KEPT = "kept"
-    """The page stays. It leads its cluster, is in no cluster, or has another class than its leader, whose
-    class is not open to all."""
+    """The page stays. It leads its cluster, is in no cluster, or has another class than its leader, and the leader's
+    class is not open to all.
+    """
     DROPPED = "dropped"
     """The page is dropped."""
     OTHER = "other"
@@ -196,7 +197,7 @@ class Space(_Word):
     """The purpose of bytes of a store."""
 
     HISTORIES = "histories"
-    """URLs and the visits to them."""
+    """URLs and visits."""
     PAGE_INDEX = "page index"
     """Hashes and filters that find a page by its URL."""
     SCHEDULE = "schedule"

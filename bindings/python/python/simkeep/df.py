@@ -1,6 +1,6 @@
-"""Tables of document frequencies: how many documents have a feature.
+"""Tables of document frequencies: the number of documents with each feature.
 
-Recipes that weigh words by how rare they are need one. Count it from your own pages:
+Recipes that weigh words by rarity need a table. Count the frequencies in your own pages:
 
     with simkeep.df.Counter("crawl.df", "words-idf") as counter:
         for text in texts:

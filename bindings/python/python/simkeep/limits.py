@@ -1,9 +1,9 @@
 """Limits, as constants.
 
-- `URL_BYTES_MAX`: the most bytes that the URL of a page may have in UTF-8.
+- `URL_BYTES_MAX`: the maximum number of bytes of the URL of a page in UTF-8.
 - `TIME_MIN` and `TIME_MAX`: the first and the last time of a visit.
 - `DISTANCE_MAX`: the largest distance of a search, in bits.
-- `HISTORY_WINDOW`: how many versions of a page a verdict looks back at.
+- `HISTORY_WINDOW`: the number of versions of a page that a verdict considers.
 """
 
 from ._simkeep import DISTANCE_MAX, HISTORY_WINDOW, TIME_MAX, TIME_MIN, URL_BYTES_MAX

@@ -1,14 +1,14 @@
-"""When to visit a page again: how often it changes, what a visit is worth, and simulations.
+"""Times for the next visit of a page: change rates, values of visits, and simulations.
 
-Times are in days and rates in changes a day. Nothing here needs a store, and results are equal on every
+Times are in days and rates in changes a day. The functions of this module need no store, and results are equal on every
 machine, to the last bit:
 
     visits = [recrawl.Comparison(7), recrawl.Comparison(14, changed=True), recrawl.Comparison(7)]
     belief = recrawl.Belief(recrawl.Prior(), recrawl.Likelihood(visits))
     belief.rate.per_day, belief.worth(weight=1, days=10)
 
-`Store.comparisons` and `Store.recent` have what the visits to a page tell, and `Store.replay` the pages of a
-store for `crawl`, which tries a policy on them.
+`Store.comparisons` and `Store.recent` return the comparisons of a page's visits. `Store.replay` returns the pages of a
+store for `crawl`, which simulates a policy on these pages.
 """
 
 from ._simkeep import (

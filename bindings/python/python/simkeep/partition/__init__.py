@@ -1,15 +1,15 @@
 """The work on a part of many stores, from Arrow to Arrow: for Spark, Ray, Daft, DuckDB or a loop.
 
-A crawl that has outgrown one machine has several stores. What is asked of all of them is asked of each by
-itself, wherever it lies, and what they answer is put together. Each function here is one of these steps. It
-is a function of its arguments, so it can be run again, and it knows nothing of what runs it.
+A crawl that has outgrown one machine has several stores. A query to all stores runs on each store separately, on any
+machine, and the results are then combined. Each function of this package is one of these steps. The result of a
+function depends only on its arguments, so a step can be run again, and does not depend on the engine that runs it.
 
 Pages near fingerprints:
 
     hits = [table for name, reader in stores for table in near(name, reader, queries, k=3, limit=16)]
     answer = merged(hits, limit=16)
 
-Pairs of fingerprints, each once, wherever the two are:
+Pairs of fingerprints, each once, also across stores:
 
     plan = simkeep.JoinPlan([reader.histogram(3) for _, reader in stores], ranges=8, most=8_000_000)
     sent = [chunk for _, reader in stores for chunk in chunks(reader, plan)]
@@ -17,16 +17,16 @@ Pairs of fingerprints, each once, wherever the two are:
         mine = [chunk for chunk in sent if chunk["task"][0].as_py() == task]
         for pairs in joined(plan, task, mine): ...
 
-Clusters, of a table `pages` of `RANKED` and one of all `pairs`, where they fit one place; if not, `spread` takes each
-table apart by the fingerprints that a step looks for:
+Clusters, from a table `pages` of `RANKED` and a table of all `pairs`, if both fit on one machine. If they do not fit,
+`spread` partitions each table by the fingerprints that a step looks up:
 
     nodes = firsts([pages])
     between = edges(nodes, halves(nodes, pairs))                       # first ranks before second
-    follow = following(between.to_batches())["second"]                 # the others lead
-    followers = ...                                                    # of each, the nearest that leads: FOLLOWERS
+    follow = following(between.to_batches())["second"]                 # the other fingerprints lead
+    followers = ...                                                    # for each, the nearest leader: FOLLOWERS
     answer = belonging(nodes, in_order(named(nodes, followers)), pages)
 
-Fingerprints are `int64`, bit for bit: few engines have unsigned numbers. Needs pyarrow and numpy.
+Fingerprints are `int64`, bit for bit, since few engines have unsigned numbers. Needs pyarrow and numpy.
 """
 
 from .blobs import gathered, packed, spread, unpacked

@@ -1,4 +1,4 @@
-"""Leaders of pages with nearly the same content, and who follows them."""
+"""Leaders of pages with nearly the same content, and their followers."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -23,16 +23,16 @@ RANKED = pa.schema(
 """The columns of pages that are clustered."""
 
 PAGES = pa.schema([RANKED.field("url"), RANKED.field("store"), RANKED.field("fingerprint")])
-"""The columns of pages whose leaders are sought."""
+"""The columns of pages whose leaders are looked up."""
 
 NODES = pa.schema([RANKED.field("fingerprint"), RANKED.field("rank"), RANKED.field("url")])
-"""The columns of fingerprints, each with the first of its pages."""
+"""The columns of fingerprints, each with its first-ranked page."""
 
 RANKS = NODES.remove(2)
-"""The columns of fingerprints with the rank of the first page."""
+"""The columns of fingerprints with the rank of their first page."""
 
 NAMES = NODES.remove(1)
-"""The columns of fingerprints with the URL of the first page."""
+"""The columns of fingerprints with the URL of their first page."""
 
 HALVES = pa.schema(
     [
@@ -42,7 +42,7 @@ HALVES = pa.schema(
         pa.field("rank", pa.binary(), nullable=False),
     ]
 )
-"""The columns of pairs with the rank of the left one."""
+"""The columns of pairs with the rank of the left fingerprint."""
 
 EDGES = pa.schema(
     [
@@ -52,7 +52,7 @@ EDGES = pa.schema(
         pa.field("distance", pa.int32(), nullable=False),
     ]
 )
-"""The columns of pairs of which one ranks before the other."""
+"""The columns of pairs in which `first` ranks before `second`."""
 
 FOLLOWERS = pa.schema(
     [
@@ -61,7 +61,7 @@ FOLLOWERS = pa.schema(
         pa.field("distance", pa.int32(), nullable=False),
     ]
 )
-"""The columns of fingerprints that follow another one."""
+"""The columns of fingerprints that follow a leader."""
 
 LED = pa.schema(
     [
@@ -70,19 +70,20 @@ LED = pa.schema(
         pa.field("distance", pa.int32(), nullable=False),
     ]
 )
-"""The columns of fingerprints that follow another one, with the URL of its first page."""
+"""The columns of fingerprints that follow a leader, with the URL of the leader's first page."""
 
 CLUSTERED = pa.schema([*PAGES, *list(LED)[1:]])
 """The columns of pages with their leaders."""
 
 _HELD_BYTES = 64 << 20
-"""How many bytes of pages are held, beyond twice those of what is left."""
+"""The number of bytes of pages to buffer, in addition to twice the bytes of the reduced pages."""
 
 
 def ranked(name: str, view: View, rule: str = "first-seen", *, epoch: int | None = None) -> Iterator[pa.RecordBatch]:
-    """The pages of one store that have a fingerprint in force, each with where it ranks: batches of `RANKED`.
+    """The pages of one store with a fingerprint in force, and their ranks: batches of `RANKED`.
 
-    A `rank` that is less, byte by byte, ranks before others, in whichever store. Costs a scan of all pages.
+    A page with a smaller `rank`, compared byte by byte, ranks before other pages, also across stores. Costs a scan of
+    all pages.
     """
     with view.ranked(rule=rule, epoch=epoch) as pages:
         for batch in pa.RecordBatchReader.from_stream(pages.batches(signed=True)):
@@ -93,9 +94,9 @@ def ranked(name: str, view: View, rule: str = "first-seen", *, epoch: int | None
 def following(pairs: Iterable[pa.RecordBatch]) -> pa.Table:
     """The fingerprints that follow a leader: a column `second`, in no particular order.
 
-    `pairs` are all pairs of fingerprints that are near each other: `first`, which ranks before `second`. One leads if
-    none that leads and ranks before it is near it, and follows otherwise. Costs about a microsecond for each pair, and
-    some 250 bytes of memory. `ValueError` if fingerprints rank before each other in a circle.
+    `pairs` are all pairs of near fingerprints: `first`, which ranks before `second`. A fingerprint leads if no leader
+    near it ranks before it; all other fingerprints follow. Costs about a microsecond for each pair, and some 250 bytes
+    of memory. Raises `ValueError` if the ranks of fingerprints form a circle.
     """
     none, held = np.empty(0, np.int64), list(pairs)
     first, second = (np.concatenate([none, *(of[side].to_numpy() for of in held)]) for side in ("first", "second"))
@@ -104,7 +105,7 @@ def following(pairs: Iterable[pa.RecordBatch]) -> pa.Table:
     order = np.argsort(ahead, kind="stable")
     starts = np.searchsorted(ahead[order], np.arange(len(nodes) + 1)).tolist()
     after = behind[order].tolist()
-    # How many undecided ones are near each of them and rank before it.
+    # The number of undecided fingerprints that are near each fingerprint and rank before it.
     undecided = np.bincount(behind, minlength=len(nodes)).tolist()
     follows = bytearray(len(nodes))
     decided = [node for node, count in enumerate(undecided) if not count]
@@ -124,10 +125,10 @@ def following(pairs: Iterable[pa.RecordBatch]) -> pa.Table:
 
 
 def firsts(pages: Iterable[pa.Table]) -> pa.Table:
-    """The fingerprints of some pages, each with the page that ranks first: a table of `NODES`, in order.
+    """The fingerprints of some pages, each with its first-ranked page: a table of `NODES`, in order.
 
-    `pages` are tables of `RANKED` or of `NODES`: what is left of several parts of all pages comes to what is left of
-    all. Takes memory for what is left, and for some more.
+    `pages` are tables of `RANKED` or of `NODES`. Results for parts of the pages may be combined: `firsts` of these
+    results is `firsts` of all pages. Takes memory for the result, and for some more pages.
     """
     held, size, left = [NODES.empty_table()], 0, 0
     for table in pages:
@@ -141,7 +142,7 @@ def firsts(pages: Iterable[pa.Table]) -> pa.Table:
 
 def _first(held: list[pa.Table]) -> pa.Table:
     nodes = pa.concat_tables(held).combine_chunks()
-    # There are two of each in memory at most.
+    # At most two copies of each table are in memory.
     held.clear()
     fingerprints = nodes["fingerprint"].to_numpy()
     order = np.argsort(fingerprints, kind="stable")
@@ -150,7 +151,7 @@ def _first(held: list[pa.Table]) -> pa.Table:
     begins = np.flatnonzero(np.r_[True, np.diff(fingerprints[order]) != 0])
     lengths = np.diff(np.r_[begins, len(order)])
     chosen = order[begins]
-    # Few have several pages, and ranks are long.
+    # Few fingerprints have several pages, and ranks are long.
     crowded = np.repeat(lengths > 1, lengths)
     if crowded.any():
         some = nodes.take(pa.array(order[crowded])).append_column("at", pa.array(order[crowded]))
@@ -161,9 +162,11 @@ def _first(held: list[pa.Table]) -> pa.Table:
 
 
 def halves(ranks: pa.Table, pairs: pa.Table) -> pa.Table:
-    """Pairs with the rank of the left one: a table of `HALVES`. Those whose left one has none are left out.
+    """Pairs with the rank of the left fingerprint: a table of `HALVES`. Pairs whose left fingerprint has no rank are
+    left out.
 
-    `ranks` are in order, with the columns of `RANKS`. `pairs` may be some of all, as long as their left ones are there.
+    `ranks` are in order, with the columns of `RANKS`. `pairs` may be a part of all pairs, if `ranks` has their left
+    fingerprints.
     """
     at, there = _places(ranks, pairs["left"])
     pairs = pairs.filter(pa.array(there))
@@ -171,10 +174,10 @@ def halves(ranks: pa.Table, pairs: pa.Table) -> pa.Table:
 
 
 def edges(ranks: pa.Table, halves: pa.Table) -> pa.Table:
-    """Pairs with the one that ranks first: a table of `EDGES`. Those whose right one has no rank are left out.
+    """Pairs in the order of their ranks: a table of `EDGES`. Pairs whose right fingerprint has no rank are left out.
 
-    `ranks` are in order, with the columns of `RANKS`. `halves` may be some of all, as long as their right ones are
-    there.
+    `ranks` are in order, with the columns of `RANKS`. `halves` may be a part of all pairs, if `ranks` has their right
+    fingerprints.
     """
     at, there = _places(ranks, halves["right"])
     halves = halves.filter(pa.array(there)).combine_chunks()
@@ -190,9 +193,10 @@ def edges(ranks: pa.Table, halves: pa.Table) -> pa.Table:
 
 
 def named(names: pa.Table, followers: pa.Table) -> pa.Table:
-    """Fingerprints that follow another one with the URL of its first page: a table of `LED`, from `FOLLOWERS`.
+    """Fingerprints that follow a leader, with the URL of the leader's first page: a table of `LED`, from `FOLLOWERS`.
 
-    `names` are in order, with the columns of `NAMES`, and have all that lead. `ValueError` if one is not there.
+    `names` are in order, with the columns of `NAMES`, and include all leaders. Raises `ValueError` if a leader is
+    missing.
     """
     at, there = _places(names, followers["leads"])
     if not there.all():
@@ -202,10 +206,11 @@ def named(names: pa.Table, followers: pa.Table) -> pa.Table:
 
 
 def belonging(names: pa.Table, led: pa.Table, pages: pa.Table) -> pa.Table:
-    """Pages with their leaders: a table of `CLUSTERED`, from `PAGES`. What is not led belongs to its own first page.
+    """Pages with their leaders: a table of `CLUSTERED`, from `PAGES`. A page whose fingerprint has no leader belongs to
+    the first page of its fingerprint.
 
-    `names` and `led` are in order, with the columns of `NAMES` and `LED`. `ValueError` if a page's fingerprint has no
-    name.
+    `names` and `led` are in order, with the columns of `NAMES` and `LED`. Raises `ValueError` if a page's fingerprint
+    has no name.
     """
     (at, there), (by, follows) = _places(names, pages["fingerprint"]), _places(led, pages["fingerprint"])
     if not there.all():
@@ -216,7 +221,7 @@ def belonging(names: pa.Table, led: pa.Table, pages: pa.Table) -> pa.Table:
 
 
 def _places(known: pa.Table, fingerprints: pa.ChunkedArray) -> "tuple[NDArray[np.int64], NDArray[np.bool_]]":
-    """Where each fingerprint is among others that are in order, and whether it is there at all."""
+    """The position of each fingerprint among `known` fingerprints, which are in order, and whether each is known."""
     among, wanted = known["fingerprint"].to_numpy(), fingerprints.to_numpy()
     if not len(among):
         return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
@@ -225,7 +230,9 @@ def _places(known: pa.Table, fingerprints: pa.ChunkedArray) -> "tuple[NDArray[np
 
 
 def in_order(table: pa.Table) -> pa.Table:
-    """Rows by their fingerprints, as the steps of clusters look for them. Those that are in order and in one piece are not copied."""
+    """Rows in order of their fingerprints, as the steps of clustering require. Ordered rows in a single chunk are
+    not copied.
+    """
     fingerprints = table["fingerprint"].to_numpy()
     if (fingerprints[1:] >= fingerprints[:-1]).all():
         return table.combine_chunks()

@@ -27,13 +27,13 @@ HITS = pa.schema(
 """The columns of pages near queries."""
 
 _QUERIES = 1 << 16
-"""How many queries are searched for at a time."""
+"""The maximum number of queries in a batch."""
 
 _QUERIES_MIN = 1 << 10
-"""How many are searched for at first, if nothing is known of how much they find."""
+"""The number of queries in the first batch, when the number of hits per query is unknown."""
 
 _ROWS = 1 << 20
-"""How many hits are held: of some searches, and beyond twice what is left of all."""
+"""The number of hits to buffer: of a batch, and in addition to twice the reduced hits."""
 
 
 def near(
@@ -49,18 +49,19 @@ def near(
 ) -> Iterator[pa.Table]:
     """The pages of one store near each of many fingerprints: tables of `HITS`.
 
-    `name` is that of the store in the column `store`. Of each query there are up to `limit` pages, the nearest
-    first, then in SURT order. `complete` says whether there are no more in this store; if there are, and many are
-    equally far, which of those are named is as `Matches` says of one search. Pages that are `hidden`, by their
-    URLs, do not count: they are other ones by now, in another store. Costs some tenths of a microsecond for
-    each query, on as many `threads` (as there are cores), and some microseconds for each page that is found.
+    `name` is the name of the store in the column `store`. Each query has up to `limit` pages, the nearest first, then
+    in SURT order. `complete` is true if there are no more near pages in this store. If there are more, the choice among
+    equally far pages follows the rule of `Matches` for a single search. Pages with `hidden` URLs are ignored: another
+    store has a newer version of them. Costs some tenths of a microsecond for each query, on `threads` threads (one for
+    each core), and some microseconds for each page found.
     """
     gone = pa.array(hidden, pa.string())
 
     def search(some: "NDArray[np.int64]", limit: int | None) -> _Found:
         found, complete = _found(view.near_batch(some, k, limit=limit, epoch=epoch, threads=threads))
         named = np.bincount(found["query"].to_numpy(), minlength=len(some))
-        # Whether the pages found are surely the nearest: with fewer than `limit`, a dense bucket may hide nearer ones.
+        # Whether the found pages are certainly the nearest: with fewer than `limit` pages, a dense bucket may hide
+        # nearer pages.
         sure = complete if limit is None else complete | (named >= limit)
         if len(gone):
             found = found.filter(pc.invert(pc.is_in(found["url"], gone)))
@@ -72,10 +73,10 @@ def near(
         start += len(some)
         of = search(some, limit)
         found, complete = of.pages, of.complete
-        # Size the next batch to find about `_ROWS` pages, from the hits per query of this one.
+        # The next batch should find about `_ROWS` pages, so its size depends on the hits per query of the last batch.
         count = min(max(_ROWS * len(some) // max(found.num_rows, 1), 1), 2 * count, _QUERIES)
         if limit is not None:
-            # Queries with an incomplete answer of fewer than `limit` pages: search again with a larger limit.
+            # Queries with an incomplete result of fewer than `limit` pages are searched again with a larger limit.
             short = np.flatnonzero(~(complete | of.sure & (of.left >= limit)))
             tables = [found.filter(pa.array(~np.isin(found["query"], short)))] if len(short) else [found]
             wider: int | None = limit
@@ -107,30 +108,30 @@ def near(
 
 
 class _Found(NamedTuple):
-    """What was found of some queries."""
+    """The pages found for a batch of queries."""
 
     pages: pa.Table
     complete: "NDArray[np.bool_]"
-    """Whether there are no more, of each query."""
+    """For each query, whether there are no more pages."""
     sure: "NDArray[np.bool_]"
-    """Whether these are the nearest, of each query."""
+    """For each query, whether the found pages are the nearest."""
     left: "NDArray[np.int64]"
-    """How many there are that count, of each query."""
+    """For each query, the number of found pages that are not hidden."""
 
 
 def _found(answers: Answers) -> tuple[pa.Table, "NDArray[np.bool_]"]:
-    """The pages that were found, and whether they are all of each query."""
+    """The pages found, and for each query whether all its pages were found."""
     found = pa.RecordBatchReader.from_stream(answers.batches(signed=True)).read_all()
     complete = pa.RecordBatchReader.from_stream(answers.queries()).read_all()["complete"]
     return found, np.array(complete)
 
 
 def merged(hits: Iterable[pa.Table], limit: int | None) -> pa.Table:
-    """The pages of several stores near each of many fingerprints, from those of each of them.
+    """The pages of several stores near each of many fingerprints, from the pages of each store.
 
-    They are tables of `HITS` that `near` made with the same limit, of any of its queries and of all stores. Of each
-    query up to `limit` pages are left: the nearest, then the first in SURT order. `complete` says whether these are
-    all. Takes memory for what is left, and for some more.
+    `hits` are tables of `HITS` that `near` made with the same limit, for some of the queries and for all stores. The
+    result has up to `limit` pages for each query: the nearest, then the first in SURT order. `complete` is true if the
+    result has all near pages. Takes memory for the result, and for some more hits.
     """
     held, rows, left = [HITS.empty_table()], 0, 0
     for table in hits:
@@ -149,7 +150,7 @@ def _best(hits: pa.Table, limit: int | None) -> pa.Table:
     queries = table["query"].to_numpy()
     _, which, count = np.unique(queries, return_inverse=True, return_counts=True)
     cut = ~table["complete"].to_numpy()
-    # A store that has more of them has as many as the limit.
+    # A store with more pages than the limit has as many hits as the limit.
     incomplete = np.bincount(which, weights=cut).astype(bool) | (count > limit)
     table = table.set_column(5, HITS.field("complete"), pa.array(~incomplete[which]))
     many = (count > limit)[which]
@@ -167,10 +168,10 @@ def _best(hits: pa.Table, limit: int | None) -> pa.Table:
 
 
 def fingerprints(given: Any) -> "NDArray[np.int64]":
-    """Different fingerprints from an array, a column of Arrow or an iterable of `int`s, in order.
+    """Distinct fingerprints from an array, a column of Arrow or an iterable of `int`s, in order.
 
-    Numbers may be signed or unsigned: fingerprints are taken bit for bit. `TypeError` or `ValueError` says which
-    one is none.
+    Numbers may be signed or unsigned, and are converted bit for bit. Raises `TypeError` or `ValueError` with the first
+    item that is not a fingerprint.
     """
     if isinstance(given, pa.ChunkedArray | pa.Array):
         if given.null_count:

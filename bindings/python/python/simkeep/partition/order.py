@@ -1,4 +1,4 @@
-"""Rows in order."""
+"""Positions of rows in order."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def place_among_equals(groups: "NDArray[Any]") -> "NDArray[np.int64]":
-    """The place of each among neighbours that are equal, counted from 0."""
+    """The position of each element in its run of equal neighbours, counted from 0."""
     if not len(groups):
         return np.empty(0, np.int64)
     begins = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])

@@ -1,4 +1,4 @@
-"""Pairs of fingerprints near each other: of a join that is shared out, or by searches."""
+"""Pairs of near fingerprints, from a distributed join or from searches."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ CHUNKS = pa.schema(
         pa.field("chunk", pa.binary(), nullable=False),
     ]
 )
-"""The columns of fingerprints on their way to the tasks of a join."""
+"""The columns of chunks of fingerprints for the tasks of a join."""
 
 PAIRS = pa.schema(
     [
@@ -31,7 +31,7 @@ PAIRS = pa.schema(
 """The columns of pairs of fingerprints."""
 
 _ROWS = 1 << 20
-"""How many pairs are held, beyond twice what is left of all."""
+"""The number of pairs to buffer, in addition to twice the reduced pairs."""
 
 
 def chunks(
@@ -45,9 +45,9 @@ def chunks(
 ) -> Iterator[pa.RecordBatch]:
     """The fingerprints of one store, partitioned among the tasks of a join: batches of `CHUNKS`, one row each.
 
-    `epoch` is to be what `View.histogram` was asked with. A chunk has up to `chunk_bytes`, and less where chunks for
-    all tasks together would take more than `memory_bytes`. Costs a read of all fingerprints, and some
-    nanoseconds for each of them and each of `k + 1` parts, on as many `threads` (as there are cores).
+    `epoch` must equal the argument of `View.histogram`. A chunk has up to `chunk_bytes`; chunks are smaller if the
+    chunks for all tasks would take more than `memory_bytes`. Costs a read of all fingerprints, and some nanoseconds for
+    each fingerprint and each of `k + 1` parts, on `threads` threads (one for each core).
     """
     each = min(chunk_bytes, max(memory_bytes // max(len(plan), 1), 8 << 10))
     with view.partition(plan, chunk_bytes=each, epoch=epoch, threads=threads) as chunks:
@@ -64,10 +64,10 @@ def joined(
     memory_bytes: int = 256 << 20,
     threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The pairs of one task of a join among what all stores sent to it: batches of `PAIRS`.
+    """The pairs of one task of a join, among the fingerprints that all stores sent to it: batches of `PAIRS`.
 
-    Each pair of different fingerprints comes once from all tasks together, the smaller one first, as unsigned
-    numbers. Takes at most 24 bytes of memory for each fingerprint, plus `memory_bytes`.
+    All tasks together return each pair of different fingerprints once. The smaller fingerprint, as an unsigned number,
+    comes first. Takes at most 24 bytes of memory for each fingerprint, plus `memory_bytes`.
     """
     pieces: tuple[list[Any], list[Any]] = ([], [])
     for batch in chunks:
@@ -89,22 +89,22 @@ def pairs_with(
     epoch: int | None = None,
     threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The pairs of some fingerprints with different ones that pages of one store have: batches of `PAIRS`.
+    """The pairs of a given fingerprint and a different fingerprint of a page of one store: batches of `PAIRS`.
 
-    Each comes once for each of the given that is in it, the smaller one first, as unsigned numbers. Costs a search
-    for each, on as many `threads` (as there are cores).
+    A pair is returned once for each of its fingerprints that is in `fingerprints`. The smaller fingerprint, as an
+    unsigned number, comes first. Costs a search for each fingerprint, on `threads` threads (one for each core).
     """
     with view.pairs_with(fingerprints, k, epoch=epoch, threads=threads) as pairs:
         yield from pa.RecordBatchReader.from_stream(pairs.batches(signed=True)).cast(PAIRS)
 
 
 def capped(pairs: Iterable[pa.RecordBatch], limit: int) -> pa.Table:
-    """What is needed of some pairs to know the first `limit` of each fingerprint among all: a table of `PAIRS`.
+    """The pairs that determine the first `limit` pairs of each fingerprint: a table of `PAIRS`.
 
-    The pairs of a fingerprint are in order of their distances, then of the other fingerprint as an unsigned number.
-    Of each there are the first `limit` and one more, which says that there are more, and with them what others
-    need. So what is left of several parts of all pairs comes to what is left of all. Each pair is to be there once.
-    Takes memory for what is left, and for some more.
+    The pairs of a fingerprint are in order of their distances, then of the other fingerprint as an unsigned number. The
+    result has the first `limit` pairs of each fingerprint, one more pair, which shows that there are more, and the
+    pairs that the other fingerprint needs. Results for parts of the pairs may be combined: `capped` of these results is
+    `capped` of all pairs. Each pair must occur once. Takes memory for the result, and for some more pairs.
     """
     held, rows, left = [PAIRS.empty_table()], 0, 0
     for batch in pairs:
@@ -120,7 +120,7 @@ def _first(pairs: pa.Table, limit: int) -> pa.Table:
     table = pairs.combine_chunks()
     left, right = (table[side].to_numpy().view(np.uint64) for side in ("left", "right"))
     distance = table["distance"].to_numpy()
-    # Each pair is one of both of its fingerprints.
+    # Each pair counts for both of its fingerprints.
     mine, other = np.concatenate([left, right]), np.concatenate([right, left])
     order = np.lexsort((other, np.concatenate([distance, distance]), mine))
     first = np.empty(len(mine), bool)

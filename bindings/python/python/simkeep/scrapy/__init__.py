@@ -1,10 +1,10 @@
-"""A Scrapy add-on: every page that a spider fetches is observed, and its callback finds what it is now.
+"""A Scrapy add-on. Every page that a spider fetches is observed, and the callback gets the state of the page.
 
     ADDONS = {"simkeep.scrapy.Addon": 500}
     SIMKEEP_STORE = "crawl.simkeep"
 
-Callbacks find the `simkeep.Outcome` in `response.meta["simkeep"]`. `docs/scrapy.md` next to the package's
-README has all settings, keys of `meta` and stats.
+Callbacks find the `simkeep.Outcome` in `response.meta["simkeep"]`. `docs/scrapy.md` next to the package's README has
+all settings, keys of `meta` and stats.
 """
 
 from ._addon import Addon

@@ -19,7 +19,7 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Adds a downloader middleware at 545 and a spider middleware at 55, unless the settings place them.
 
-        Pages that wait for a commit count as `CONCURRENT_REQUESTS`, so this raises the default. Limits for each
+        Pages that wait for a commit count as `CONCURRENT_REQUESTS`, so this method raises the default. Limits for each
         site do not change.
         """
         if not is_enabled(settings):

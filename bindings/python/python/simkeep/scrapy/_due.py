@@ -36,14 +36,14 @@ async def due(session: Session, spider: Spider) -> AsyncIterator[Request]:
 def _lease(
     store: simkeep.Store, count: int, domains: Sequence[str], rules: list[_types.Rule]
 ) -> list[simkeep.Decision]:
-    """Leases the most valuable due pages of some domains, or of all."""
+    """Leases the most valuable due pages of some domains, or of all domains."""
     at, leased = now(), []
     for under in domains or (None,):
         try:
             leased += store.lease_due(at, count, LEASE, under=under, rules=rules)
         except simkeep.PrefixError:
             continue  # Scrapy reports invalid domains.
-    # Each domain returns its best pages: keep the best of all, and release the others.
+    # Each domain returns its best pages. The best of all domains are kept, and the other pages are released.
     leased.sort(key=lambda decision: (decision.reason != simkeep.Reason.OVERDUE, -decision.value))
     for decision in leased[count:]:
         store.release(decision.page.url)

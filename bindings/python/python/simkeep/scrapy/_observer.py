@@ -1,4 +1,4 @@
-"""The thread that observes: what waits together shares a commit."""
+"""The thread that observes pages. Observations that wait at the same time share a commit."""
 
 from collections import deque
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from ._threads import Promise, Reactor, fire
 __all__ = ["FATAL", "Answer", "Observer"]
 
 FATAL = (PoisonedError, ClosedError, ForkedError, IoError, BugError)
-"""After these the store takes nothing more."""
+"""Errors after which the store accepts no more observations."""
 
 Answer: TypeAlias = list[Outcome] | Exception
 Make: TypeAlias = Callable[[], list[Observation]]
@@ -44,7 +44,8 @@ class Observer:
     def submit(self, make: Make) -> "Promise[Answer]":
         """Queues observations, which `make` creates in the other thread.
 
-        The promise resolves to the outcomes once they are durable, or to the error. Call it in the reactor thread.
+        The promise resolves to the outcomes once they are durable, or to the error. Call this method in the reactor
+        thread.
         """
         job = _Job(make, self._reactor.promise())
         with self._changed:
@@ -77,17 +78,17 @@ class Observer:
         self._reactor.call(self._deliver, [(self._closing, error)])
 
     def _deliver(self, answers: "list[tuple[Promise[Any], Any]]") -> None:
-        """Queues answers behind those that wait already. Runs in the reactor thread."""
+        """Queues answers after waiting answers. Runs in the reactor thread."""
         idle = not self._ready
         self._ready.extend(answers)
         if idle:
             self._give()
 
     def _give(self) -> None:
-        """Delivers the first answer, and the others one by one between other events of the reactor.
+        """Delivers the first answer at once, and the other answers one by one between other events of the reactor.
 
-        Delivering all at once would keep the reactor busy with these pages, some milliseconds for each. Then it
-        would send all next requests together, and wait for them and for one commit.
+        Delivering all answers at once would keep the reactor busy with their pages, some milliseconds for each. Then
+        the reactor would send all next requests together, and wait for the responses and for one commit.
         """
         done, answer = self._ready[0]
         fire(done, answer)
@@ -104,7 +105,7 @@ class Observer:
         return jobs
 
     def _answers(self, jobs: list[_Job]) -> list[Answer]:
-        """Observes the jobs in one commit, or one by one if the store rejects any of them."""
+        """Observes the jobs in one commit, or one by one if the store rejects one of them."""
         made = [_made(job.make) for job in jobs]
         rows = [row for part in made if isinstance(part, list) for row in part]
         together = self._observe(rows)
@@ -121,7 +122,7 @@ class Observer:
         return answers
 
     def _alone(self, rows: list[Observation]) -> Answer:
-        """Observes one job; if one of its redirects is invalid, only its page."""
+        """Observes one job. If only a redirect of the job is invalid, observes only the page."""
         answer = self._observe(rows)
         return self._observe(rows[-1:]) if isinstance(answer, Exception) and len(rows) > 1 else answer
 
@@ -150,5 +151,5 @@ def _made(make: Make) -> list[Observation] | Exception:
 
 
 def _bug(panic: BaseException) -> BugError:
-    """Converts a panic of the extension to an error: it is not an `Exception`, and would end the thread."""
+    """Converts a panic of the extension to an error. A panic is not an `Exception`, and would end the thread."""
     return BugError(f"{type(panic).__name__}: {panic}")

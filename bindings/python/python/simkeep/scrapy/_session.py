@@ -35,11 +35,11 @@ logger = logging.getLogger("simkeep.scrapy")
 
 
 class Session:
-    """The state of the add-on for one crawler. Use it only in the reactor thread."""
+    """The state of the add-on for one crawler. Use the session only in the reactor thread."""
 
     @classmethod
     def of(cls, crawler: Crawler) -> "Session":
-        """Returns the session of a crawler, and creates it if needed."""
+        """Returns the session of a crawler, and creates the session if needed."""
         session = getattr(crawler, "_simkeep_session", None)
         if not isinstance(session, cls):
             session = cls(crawler)
@@ -101,8 +101,9 @@ class Session:
     def check(self, request: Request) -> None:
         """Raises `NotRequested` for a page with a recent visit that did not fail.
 
-        The lookup runs in this thread. It takes some 5 microseconds regardless of the size of the store, and 30 in
-        one of a hundred cases. Another thread would take a hundred times as long while the reactor is busy.
+        The lookup runs in this thread. A lookup takes some 5 microseconds for any size of the store, and 30
+        microseconds in one of a hundred cases. Another thread would take a hundred times as long while the reactor is
+        busy.
         """
         if self._failed:
             raise IgnoreRequest("the store cannot be used")
@@ -133,7 +134,7 @@ class Session:
     async def _observe(
         self, page: str, make: Callable[[], list[simkeep.Observation]]
     ) -> list[Outcome]:
-        """Observes visits and returns their outcomes; none after an error."""
+        """Observes visits and returns their outcomes; no outcomes after an error."""
         if self._observer is None or self._failed:
             return []
         since = time.monotonic()
@@ -146,7 +147,7 @@ class Session:
         return self._sound(page, answer)
 
     def _sound(self, page: str, answer: Answer) -> list[Outcome]:
-        """Returns the outcomes; for an error, reports it and returns none."""
+        """Returns the outcomes. Reports an error, and then returns no outcomes."""
         if isinstance(answer, list):
             return answer
         self._wrong(page, answer)
@@ -179,7 +180,7 @@ class Session:
 
     async def _closed(self, spider: Spider) -> None:
         if self._observer is not None:
-            # The targets of these redirects were not requested: they were visited before, or are on other sites.
+            # The targets of these redirects were not requested, because they were visited before or are on other sites.
             leading = [] if self._failed else [*self._leading.values()]
             observed = [(visit, self._observer.submit(visit.redirects)) for visit in leading]
             for visit, done in observed:

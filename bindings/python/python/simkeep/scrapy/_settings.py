@@ -38,7 +38,7 @@ class Settings:
     store: Path
     """The path of the store."""
     is_default: bool
-    """Whether this is the default path, whose parent directories may be created."""
+    """Whether `path` is the default path, whose parent directories may be created."""
     field: str | None
     """The field of items for the verdict, if any."""
     same: Policy
@@ -50,7 +50,7 @@ class Settings:
     revisit_after: float
     """The seconds in which a page is not requested again."""
     clock_tolerance: float
-    """The most seconds by which a visit may be later than the clock."""
+    """The maximum number of seconds by which a visit may be later than the clock."""
     due: int
     """The number of start requests for due pages."""
 
@@ -115,7 +115,7 @@ def _policy(name: str, given: object) -> Policy:
 
 
 def _whole(name: str, given: object, most: int) -> int | None:
-    """A whole number; from the command line it is a text."""
+    """A whole number. A number from the command line is a text."""
     if given is None:
         return None
     if isinstance(given, str) and given.isascii() and given.isdigit() and len(given) <= 19:
@@ -126,7 +126,7 @@ def _whole(name: str, given: object, most: int) -> int | None:
 
 
 def _number(name: str, given: object) -> float | None:
-    """A number of seconds; from the command line it is a text."""
+    """A number of seconds. A number from the command line is a text."""
     if given is None:
         return None
     number = given

@@ -1,4 +1,4 @@
-"""The spider middleware: does with responses what their outcomes say, and starts with what is due."""
+"""The spider middleware: handles responses by their outcomes, and starts with due pages."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ logger = logging.getLogger("simkeep.scrapy")
 
 
 class _Start:
-    """Starts with what is due, and leaves responses alone."""
+    """Starts with due pages, and leaves responses unchanged."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -57,7 +57,9 @@ class SpiderMiddleware(_Start):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> _Start:
-        """One that does no more than the settings ask for: what passes through it costs time."""
+        """Returns the cheapest middleware for the settings, since each response that passes through a middleware
+        costs time.
+        """
         settings = Session.of(crawler).settings
         is_idle = settings.field is None and settings.same == settings.near == Policy.TAG
         return _Start(crawler) if is_idle else cls(crawler)
@@ -88,10 +90,10 @@ class SpiderMiddleware(_Start):
                 yield one
 
     def _policy(self, outcome: simkeep.Outcome) -> Policy:
-        """What is done with a response: the stricter of what applies."""
+        """The policy for a response: the stricter of the policies that apply."""
         settings = self._session.settings
         same = settings.same if outcome.verdict == simkeep.Verdict.SAME else Policy.TAG
-        # Of pages that are near each other, the one that comes first is none that is near another.
+        # The first of several near pages has no original, so it is not treated as a near-duplicate.
         near = settings.near if outcome.original is not None else Policy.TAG
         return max(same, near, key=_STRICT.index)
 

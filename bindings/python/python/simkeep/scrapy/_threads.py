@@ -12,13 +12,13 @@ __all__ = ["Promise", "Reactor", "Side", "fire"]
 _T = TypeVar("_T")
 
 Promise: TypeAlias = asyncio.Future[_T] | Deferred[_T]
-"""An awaitable of Scrapy: a future with asyncio, a `Deferred` without."""
+"""An awaitable of Scrapy: a future with asyncio, otherwise a `Deferred`."""
 
 
 class Reactor:
-    """The event loop of the spider: an asyncio loop, or a Twisted reactor without one.
+    """The event loop of the spider: an asyncio loop, or a Twisted reactor.
 
-    Create it in the thread of the running loop.
+    Create the object in the thread of the running loop.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Reactor:
 
 
 class Side:
-    """A second thread, next to that of the reactor, for calls that may wait for the disk."""
+    """A second thread, in addition to the reactor's thread, for calls that may wait for the disk."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "simkeep")
@@ -79,7 +79,7 @@ class Side:
         return (await done).result()
 
     def end(self) -> None:
-        """Ends the thread, without waiting for it."""
+        """Ends the thread without waiting for its end."""
         self._pool.shutdown(wait=False)
 
 

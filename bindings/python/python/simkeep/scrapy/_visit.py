@@ -16,14 +16,14 @@ import simkeep
 __all__ = ["Visit", "now", "page_of"]
 
 BODY_MAX = 32 << 20
-"""The largest body, in bytes, whose text is extracted: a larger one would delay all queued visits."""
+"""The largest body, in bytes, whose text is extracted. A larger body would delay all queued visits."""
 
 
 CUT = ("dataloss", "download_stopped")
 """Flags of an incomplete response."""
 
 BODY_SMALL = 64 << 10
-"""The largest body, in bytes, that is hashed in the reactor thread, which takes some 0.1 ms.
+"""The largest body, in bytes, that is hashed in the reactor thread. Hashing takes some 0.1 ms.
 
 Another thread takes longer: hashing releases the GIL, and the reactor then usually keeps it for 5 ms.
 """
@@ -33,7 +33,7 @@ DAY = 86_400_000
 """A day in milliseconds."""
 
 WEB_BEGAN = 631_152_000_000
-"""1990-01-01: no server answered before."""
+"""1990-01-01: there were no web servers before."""
 
 
 def now() -> int:
@@ -48,13 +48,15 @@ class _Arrivals:
     """
 
     STEP_MAX = 1000
-    """The most milliseconds that the clock may be behind. If it is more, its time counts anyway."""
+    """The maximum time, in milliseconds, by which the clock may be set back. If the clock is set back further, its
+    time is used.
+    """
 
     def __init__(self) -> None:
         self._last = 0
 
     def next(self, at: int) -> int:
-        """Returns this time, or the first free one after the last arrival."""
+        """Returns this time, or the first free time after the last arrival."""
         behind = self._last - at
         self._last = at if behind < 0 or behind > self.STEP_MAX else self._last + 1
         return self._last
@@ -64,10 +66,10 @@ _arrivals = _Arrivals()
 
 
 def page_of(request: Request) -> str | None:
-    """What the page of a request is known by in the store: its URL, or `simkeep_key`.
+    """The key of a request's page in the store: its URL, or `simkeep_key`.
 
-    `None` if it is not observed: where `simkeep_enabled` says so, for other methods than GET that have no
-    key, for HEAD, for URLs that are their own content, and for the `robots.txt` that Scrapy asks for itself.
+    `None` if the page is not observed: if `simkeep_enabled` is false, for methods other than GET without a key, for
+    HEAD, for URLs that contain their own content, and for the `robots.txt` that Scrapy itself requests.
     """
     if not request.meta.get("simkeep_enabled", True) or request.method == "HEAD":
         return None
@@ -84,26 +86,26 @@ def page_of(request: Request) -> str | None:
 
 
 def _whole(url: str) -> str:
-    """A URL without fragment, which is a part of its page."""
+    """A URL without its fragment, which denotes a part of the page."""
     return url.partition("#")[0]
 
 
 @dataclass(frozen=True)
 class Visit:
-    """One visit: the response to a request, and its time. Another thread makes the observations from it."""
+    """A visit: the response to a request, and its time. Another thread makes the observations from the visit."""
 
     request: Request
     page: str
     at: int
     response: Response | None
-    """`None` if the request failed, or if only its redirects matter."""
+    """The response; `None` if the request failed, or if only its redirects are observed."""
     digest: bytes | None = None
-    """The digest of the body, if it is computed already."""
+    """The digest of the body, if it has already been computed."""
 
     @classmethod
     def of_response(cls, request: Request, response: Response, page: str) -> "Visit":
         if request.meta.get("simkeep_key") is None:
-            # If other software followed redirects, `response.url` has their target.
+            # If other software followed redirects, `response.url` is their target.
             page = _whole(response.url)
         small = len(response.body) <= BODY_SMALL
         digest = _digest(response.body, page) if small else None
@@ -166,7 +168,7 @@ class Visit:
     def redirects(self) -> list[simkeep.Observation]:
         """Returns observations of the URLs that redirected to the page.
 
-        Each is a separate page. It is unchanged while its target is, and is never a copy.
+        Each URL is a separate page. Such a page is unchanged while its target is unchanged, and is never a copy.
         """
         meta = self.request.meta
         if meta.get("simkeep_key") is not None:
@@ -184,19 +186,19 @@ class Visit:
 
 
 def _content_type(response: Response) -> str | None:
-    """The `Content-Type` headers, joined. The last valid one applies."""
+    """The `Content-Type` headers, joined. The last valid header applies."""
     return b", ".join(response.headers.getlist("Content-Type")).decode("latin1") or None
 
 
 def _digest(body: bytes, page: str) -> bytes:
-    """The digest of a body. An empty body uses the URL instead, so that empty pages are not copies."""
+    """The digest of a body. For an empty body, the digest of the URL, so that empty pages are not copies."""
     return sha256(body or page.encode(errors="replace")).digest()[:16]
 
 
 def _came(request: Request, response: Response) -> int:
-    """The arrival time of a response: now, or the time it was sent if it is cached.
+    """The arrival time of a response: the current time, or for a cached response the time when it was sent.
 
-    A cached response that the server confirmed as not modified arrives now.
+    For a cached response that the server confirmed as not modified, the arrival time is the current time.
     """
     conditional = "If-None-Match" in request.headers or "If-Modified-Since" in request.headers
     confirmed = conditional and "download_latency" in request.meta

@@ -1,12 +1,12 @@
-"""The stores of a crawl that has outgrown one machine, asked all at once by Spark.
+"""The stores of a crawl that has outgrown one machine, queried together by Spark.
 
     from simkeep.spark import Stores
     stores = Stores(spark, ["/crawl/w*/"])           # what `simkeep publish` has made of each store
     stores.near(queries, k=3)                        # pages near fingerprints, over all stores
     stores.pairs(k=3)                                # all pairs of fingerprints, each once
 
-Answers are those of one store that has all pages. `docs/spark.md` of the project says when one machine is still
-better, and what a question costs. Needs PySpark 4, and this package on all workers.
+Results equal the results of a single store with all pages. `docs/spark.md` of the project explains when one machine is
+still better, and the cost of a query. Needs PySpark 4, and this package on all workers.
 """
 
 from .pinned import Pinned

@@ -1,8 +1,9 @@
 """A machine's cache of files from remote published stores. Each file is fetched once, for all tasks of the machine.
 
 Each store has a folder with the layout of a published directory: `files` and `generations`. A process locks `LOCK` of
-the folder to look or fetch there. A reader holds a shared lock on the file of its generation, until the process ends
-at the latest. Generations without a reader may be removed, the least recently used first.
+the folder while it reads the folder or fetches files into it. A reader holds a shared lock on the file of its
+generation, until the process ends at the latest. Generations without a reader may be removed, the least recently used
+first.
 """
 
 import errno
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOLDER, BYTES = "simkeep.cache.dir", "simkeep.cache.bytes"
-"""The settings: an absolute path, and a number of bytes, or such as `64g`."""
+"""The settings of the cache: an absolute path, and a number of bytes or a size with a unit, for example `64g`."""
 
 _BYTES = 64 << 30
 _UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _GENERATION_MAX = 16 << 20
-"""The most bytes of a generation file."""
+"""The maximum number of bytes of a generation file."""
 _FILE = re.compile(r"files/[0-9a-f]{16}-[0-9]{10,20}-[0-9a-f]{8,16}\.(seg|df)")
 _KEY = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}")
 """The pattern of the name of a store's folder."""
@@ -42,12 +43,12 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Cache(NamedTuple):
-    """The settings of the cache: where a machine keeps fetched files, and how many bytes."""
+    """The settings of the cache: the folder for fetched files, and its maximum number of bytes."""
 
     folder: str | None = None
     """An absolute path; by default a private folder of the user among temporary files."""
     bytes: int = _BYTES
-    """The most bytes that stay there without a reader."""
+    """The maximum number of bytes of files without a reader."""
 
     @staticmethod
     def of_session(spark: "SparkSession") -> "Cache":
@@ -56,7 +57,7 @@ class Cache(NamedTuple):
 
     @staticmethod
     def of(folder: str | None, most: str | None) -> "Cache":
-        """A cache in `folder` with at most `most` bytes, such as `64g`; `None` for the defaults."""
+        """A cache in `folder` with at most `most` bytes, for example `64g`; `None` for the defaults."""
         if folder is not None and not os.path.isabs(folder):
             raise ValueError(f"{FOLDER} must be an absolute path, not {folder!r}: tasks run in other folders")
         return Cache(folder, _BYTES if most is None else _count(most))
@@ -72,7 +73,7 @@ class Cache(NamedTuple):
 
 
 class Hold:
-    """A generation in the cache. It stays there until this is closed, or the process ends."""
+    """A generation in the cache. The generation stays there until this object is closed, or the process ends."""
 
     def __init__(self, cache: "LocalCache", folder: Path, generation: Path) -> None:
         self.cache, self.folder = cache, folder
@@ -83,7 +84,7 @@ class Hold:
 
     def use(self) -> None:
         """Sets the time of last use to now."""
-        # The file system's own timestamp for "now" is coarser.
+        # The file system's own timestamp for the current time is coarser.
         now = time.time_ns()
         os.utime(self._file, ns=(now, now))
 
@@ -111,8 +112,8 @@ class LocalCache:
     def hold(self, uri: str, generation: int, store: int, sequence: int, give_up: Callable[[], None]) -> Hold:
         """Returns a generation of a store, after fetching its missing files.
 
-        Waits while another process fetches from the same store. If other files must go to make room, it first calls
-        `give_up`, which closes the idle generations of this process.
+        Waits while another process fetches from the same store. If other files must be removed to make room, first
+        calls `give_up`, which closes the idle generations of this process.
         """
         remote = Remote(uri)
         folder = self._root / _key(uri, store)
@@ -164,7 +165,7 @@ class LocalCache:
                 _check(remote, new, generation, file)
                 os.rename(new / file.name, folder / file.name)
             _sync(folder / "files")
-            # An existing generation file has the same content, and readers hold locks on it: keep it.
+            # An existing generation file has the same content, and readers hold locks on it, so it is kept.
             if not (folder / name).exists():
                 os.rename(new / name, folder / name)
                 _sync(folder / "generations")
@@ -222,8 +223,8 @@ class LocalCache:
     def _shrink(self, most: int, own: Path | None = None, needed: set[str] | None = None) -> bool:
         """Removes files until the cache has at most `most` bytes, and returns whether it does.
 
-        Files that no generation names go first, then unused generations, the least recently used first. The caller
-        holds the lock of the cache and of its `own` store, whose `needed` files stay.
+        Files that no generation names are removed first, then unused generations, the least recently used first. The
+        caller holds the locks of the cache and of its `own` store. The `needed` files of this store stay.
         """
         folders = self._folders()
         used = sum(map(_bytes, folders))
@@ -285,7 +286,7 @@ def _folder(cache: Cache) -> Path:
 
 
 def _check_own(root: Path) -> None:
-    """Creates the folder if needed. Only this user may write to it, because its files are trusted."""
+    """Creates the folder if needed. Only the current user may write to the folder, because its files are trusted."""
     other = f"name another folder with {FOLDER}"
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -331,7 +332,7 @@ def _has(folder: Path, file: PublishedFile) -> bool:
 
 
 def _is_there(folder: Path, generation: int, sequence: int) -> bool:
-    """Whether a generation is cached with all its files, in this state. Removes a damaged one."""
+    """Whether a generation is cached with all its files, in this state. Removes a damaged generation."""
     path = folder / _generation(generation)
     if not path.exists():
         return False
@@ -340,7 +341,7 @@ def _is_there(folder: Path, generation: int, sequence: int) -> bool:
             return all(_has(folder, file) for file in _named(folder, generation))
     except simkeep.Error:
         pass
-    # It has another state, or is damaged. Other generations stay, because they may have readers.
+    # The cached generation has another state, or is damaged. Other generations stay, because they may have readers.
     path.unlink()
     return False
 
@@ -366,7 +367,7 @@ def _allocate(path: Path, count: int) -> None:
         try:
             os.posix_fallocate(file.fileno(), 0, count)
         except (AttributeError, OSError) as error:
-            # Not every file system supports this; there a full disk shows only when the bytes are written.
+            # Not every file system supports this call. Without it, a full disk shows only when the bytes are written.
             if isinstance(error, OSError) and error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                 raise
             os.truncate(file.fileno(), count)
@@ -392,9 +393,9 @@ def _bytes(folder: Path) -> int:
 
 
 def _sweep(folder: Path, needed: set[str] | None) -> None:
-    """Removes files that no generation names. While this process fetches here, `needed` files stay, too."""
+    """Removes files that no generation names. While this process fetches files, the `needed` files stay, too."""
     if needed is None:
-        # No process fetches here, so `new` is a leftover of a killed one.
+        # No process is fetching, so `new` is a leftover of a killed process.
         shutil.rmtree(folder / "new", ignore_errors=True)
     names = set(needed or ())
     for path in _listed(folder / "generations"):
@@ -433,7 +434,9 @@ def _remove_unused(generation: Path, needed: set[str] | None) -> None:
 
 @contextmanager
 def _locked(path: Path, *, wait: bool = True) -> Iterator[bool]:
-    """Takes the exclusive lock of a file, and yields whether it was taken, which `wait=False` may prevent."""
+    """Takes the exclusive lock of a file, and yields whether the lock was taken. With `wait=False`, it may not be
+    taken.
+    """
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         is_ours = True

@@ -18,10 +18,10 @@ _TASKS = 8
 """The number of concurrent tasks if the session does not report it."""
 
 _STRANGERS_MAX = 0.01
-"""The most neighbours that a fingerprint may have by chance without a warning."""
+"""The maximum number of neighbours that a fingerprint may have by chance without a warning."""
 
 _SOUND: WeakSet[SparkSession] = WeakSet()
-"""The sessions whose workers have this package, as checked."""
+"""The sessions that were checked: their workers have this package."""
 
 
 def check_k(k: int) -> None:
@@ -41,7 +41,7 @@ def check_count(name: str, value: Any) -> None:
 
 
 def strangers(count: int, k: int) -> float:
-    """How many of `count` random fingerprints are within `k` bits of a given one: n * V(k) / 2^64.
+    """The expected number of `count` random fingerprints within `k` bits of a given fingerprint: n * V(k) / 2^64.
 
     V(k) is the number of 64-bit words within `k` bits of a word: the sum of the binomials of 64 over 0 to `k`.
     """
@@ -49,7 +49,7 @@ def strangers(count: int, k: int) -> float:
 
 
 def warn_of_chance(count: int, k: int) -> None:
-    """Warns if fingerprints of a store with `count` of them often have neighbours within `k` bits by chance."""
+    """Warns if fingerprints of a store with `count` fingerprints often have neighbours within `k` bits by chance."""
     neighbours = strangers(count, k)
     if neighbours > _STRANGERS_MAX:
         what = f"by chance alone, each of {count:,} fingerprints has {neighbours:.2g} others within {k} bits"
@@ -57,10 +57,10 @@ def warn_of_chance(count: int, k: int) -> None:
 
 
 def parallel(spark: SparkSession) -> int:
-    """The number of tasks that run concurrently, as far as it is known."""
+    """The number of tasks that run concurrently, as far as the number is known."""
     if not is_remote():
         return max(spark.sparkContext.defaultParallelism, 1)
-    # A client of Spark Connect sees the setting, but not the value that Spark derives without one.
+    # A client of Spark Connect sees the setting, but not the value that Spark derives without a setting.
     setting = spark.conf.get("spark.default.parallelism", None)
     return int(setting) if setting is not None and setting.isdigit() and int(setting) else _TASKS
 

@@ -1,8 +1,9 @@
 """Clusters of pages with nearly the same content, in several stores.
 
-Fingerprints are put into parts by a hash of theirs. Each part knows which page of a fingerprint ranks first. A pair
-goes to the part of one of its two, and then to that of the other; what follows a leader goes to the part of the leader,
-and then to its own. Whatever grows with the number of pages goes in blobs; the pairs that rounds decide are rows.
+Fingerprints are partitioned by a hash. Each part has the first-ranked page of each of its fingerprints. A pair goes to
+the part of its left fingerprint, and then to the part of its right fingerprint. A follower goes to the part of its
+leader, and then to its own part. Data that grows with the number of pages is sent in blobs; the pairs that rounds
+decide are rows.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,23 +29,25 @@ Sending = Callable[[Pages], Batches]
 """The work of a task on pages."""
 
 PART = 1 << 19
-"""The approximate number of fingerprints in a part. A task holds their ranks, or the URLs of their first pages."""
+"""The approximate number of fingerprints in a part. A task keeps their ranks, or the URLs of their first pages."""
 
 PARTS = 1 << 11
-"""The number of parts above which parts grow. Each part sends blobs to every other, which must not become tiny."""
+"""The number of parts above which parts grow. Each part sends blobs to every other part, and the blobs must not
+become tiny.
+"""
 
 _NODES = f"{SENT}, is_names boolean"
 """The columns of blobs of ranks and of names."""
 
 
 def clusters(places: Places, k: int, rule: str, hidden: DataFrame | None, rounds_max: int) -> DataFrame:
-    """The leader of each page, without the `hidden` ones, given by `store` and `url`."""
+    """The leader of each page, except the `hidden` pages, which are named by `store` and `url`."""
     parts = parts_of(places.fingerprints, places.tasks)
     first_pages = Sent(_pages(places, rule, hidden, partition.RANKED, _first_pages(parts)), partition.NODES)
     nodes = kept(met([first_pages], parts, _nodes(parts), _NODES))
     ranks = Sent(nodes.where("not is_names").drop("is_names"), partition.RANKS)
     names = Sent(nodes.where("is_names").drop("is_names"), partition.NAMES)
-    # Joining with the ranks drops pairs whose fingerprints only hidden pages have.
+    # Joining with the ranks drops pairs with a fingerprint that only hidden pages have.
     all_pairs = Sent(pairs.sent_by_left(places, k, parts), partition.PAIRS)
     halves = Sent(met([ranks, all_pairs], parts, _halves(parts), SENT), partition.HALVES)
     edges = met([ranks, halves], parts, _edges, spark_schema(partition.EDGES))

@@ -1,8 +1,8 @@
 """Estimates the cost of queries to several stores, by formulas with measured figures.
 
-The figures are those of a core of a server of some years ago, within a factor of two on real stores from 10^6 to
-10^7 pages each (`bench/spark_plan.py`); beyond that they are computed. Times to the first task, and for a machine
-that waits for others, are not in them.
+The figures are for a core of a server of some years ago. On real stores from 10^6 to 10^7 pages each, they are accurate
+within a factor of two (`bench/spark_plan.py`); for larger stores they are extrapolated. The figures do not include the
+time to the first task, and the time for which a machine waits for other machines.
 """
 
 import math
@@ -23,7 +23,9 @@ _ROW = 2.5e-6
 """Seconds of a core for a row of a task's output."""
 
 _TABLE_BYTES, _COLUMN_BYTES, _URL_BYTES = 46, 17, 54
-"""Bytes that searches read for a fingerprint, that a join reads for one, and of the URL of a page."""
+"""The bytes that searches read for a fingerprint, the bytes that a join reads for a fingerprint, and the bytes of
+the URL of a page.
+"""
 
 _FILE_BYTES = 100
 """Bytes of a store's files for each fingerprint, with a visit and a URL of usual length."""
@@ -47,10 +49,12 @@ _COUNTED, _MOVED = 270e-9, 80e-9
 """Seconds of a core to count and partition a fingerprint, and to move it for each of its k + 1 parts."""
 
 _JOINED = (80e-9, 160e-9, 250e-9, 400e-9, 850e-9, 1.5e-6, 2.4e-6, 4.5e-6, 9e-6)
-"""Seconds of a core to join a fingerprint with all others within 0, 1, ... bits; a third more for each bit more."""
+"""Seconds of a core to join a fingerprint with all other fingerprints within 0, 1, ... bits; a third more for each
+further bit.
+"""
 
 _WIDER = (1, 1, 1, 1, 4, 7, 11, 17, 32, 64, 128)
-"""The cost of a search relative to one within 3 bits; twice as much for each further bit."""
+"""The cost of a search relative to a search within 3 bits; twice as much for each further bit."""
 
 _SENT_ON = 3e-6
 """Seconds of a core to scan a page, and to send it to the part of its fingerprint."""
@@ -59,7 +63,7 @@ _RANKED_BYTES, _RANKED_SECONDS = 250, 10e-6
 """Bytes exchanged and core-seconds for a page of clusters, in addition to its pairs, with a URL of 35 characters."""
 
 _BLOB = 130e-6
-"""Seconds of a core to pack and unpack a blob, however small."""
+"""Seconds of a core to pack and unpack a blob of any size."""
 
 
 class TaskCost(NamedTuple):
@@ -88,20 +92,20 @@ class Plan(NamedTuple):
     exchanged_bytes: int
     """Bytes that tasks send to other tasks, or the driver to all machines."""
     longest: TaskCost
-    """The cost of the longest task, which more cores do not shorten."""
+    """The cost of the longest task, which does not run faster on more cores."""
     core_seconds: float
-    """Seconds of one core with the files in memory, including Spark's own work."""
+    """Seconds of a core with the files in memory, including Spark's own work."""
     chance: float
     """The number of neighbours that a fingerprint has by chance."""
     chance_pairs: float
     """The number of all pairs by chance."""
 
     def seconds(self, cores: int, *, disk: float = math.inf, network: float = math.inf) -> float:
-        """The seconds on this number of cores, without the half second or so in which Spark starts.
+        """The seconds on this number of cores, without the start of Spark, which takes about half a second.
 
-        A core reads `disk` bytes a second that are not in memory, and fetches `network` bytes a second from remote
-        stores that are not in the cache. One task counts, partitions and fetches a store, so more cores than stores
-        shorten only the rest of the work.
+        A core reads data that is not in memory at `disk` bytes a second, and fetches data of remote stores that is not
+        in the cache at `network` bytes a second. One task counts, partitions and fetches a store, so more cores than
+        stores shorten only the rest of the work.
         """
         shared = (self.core_seconds + self.read_bytes / disk) / cores
         alone = self.longest.core_seconds + self.longest.read_bytes / disk
@@ -129,9 +133,10 @@ def plan(
 ) -> Plan:
     """Estimates the cost of a query to stores, whose numbers of fingerprints are `fingerprints`.
 
-    `queries` is the number of fingerprints for `near`, `new` that for `pairs(new=…)`, and `tasks` the number of
-    concurrent tasks. The estimate assumes that a query finds one page, and that five fingerprints have one pair. Page
-    templates have many more pairs; then add 2.5 microseconds of a core for each row of the result.
+    `queries` is the number of fingerprints for `near`, `new` is the number of fingerprints for `pairs(new=…)`, and
+    `tasks` is the number of concurrent tasks. The estimate assumes that a query finds one page, and that five
+    fingerprints have one pair. Page templates have many more pairs. For these, add 2.5 microseconds of a core for each
+    row of the result.
     """
     check_k(k)
     check_count("tasks", tasks)
@@ -166,13 +171,13 @@ def _check_some(name: str, count: int) -> None:
 def _search(count: int, k: int) -> float:
     """Seconds of a core for a search among `count` fingerprints in memory."""
     wider = _WIDER[k] if k < len(_WIDER) else _WIDER[-1] * 2 ** (k - len(_WIDER) + 1)
-    # Less of a larger table is in processor caches.
+    # A larger table has a smaller share in processor caches.
     each = 70e-9 + 175e-9 * max(math.log10(max(count, 1)) - 6, -0.3)
     return min(each * wider, 1e-6 + count * 0.6e-9)
 
 
 def _asked(fingerprints: Sequence[int], k: int, queries: int, tasks: int) -> tuple[int, int, float, TaskCost]:
-    """The number of tasks that search stores, their bytes read, their seconds, and the longest task."""
+    """The number of tasks that search stores, the bytes that they read, their seconds, and the longest task."""
     each = slice_of(queries, len(fingerprints), tasks)
     whole, rest = divmod(queries, SLICE)
     asking = len(counts_of(rest, each, len(fingerprints), tasks))
@@ -283,7 +288,7 @@ def _clusters(fingerprints: Sequence[int], k: int, tasks: int) -> Plan:
 
 
 def _groups(fingerprints: Sequence[int], tasks: int) -> tuple[int, int]:
-    """The number of tasks that read stores of these sizes, and the most fingerprints of a task.
+    """The number of tasks that read stores of these sizes, and the maximum number of fingerprints of a task.
 
     Small stores share a task.
     """

@@ -17,14 +17,14 @@ SENT = "key int, rows binary"
 """The columns of blobs in an exchange."""
 
 BLOB_BYTES = 4 << 20
-"""The most bytes of rows in a blob, approximately."""
+"""The approximate maximum number of bytes of rows in a blob."""
 _BLOB_BYTES_MIN = 64 << 10
-"""The bytes that a blob should have at least, if a task can hold that many for every part."""
+"""The minimum number of bytes of a blob, if a task can buffer that many bytes for every part."""
 _SENT_BYTES = 16 << 20
-"""The bytes of rows that a task splits at a time; up to eight times as many for very many parts."""
+"""The number of bytes of rows that a task splits at a time; up to eight times as many for very many parts."""
 
 Meeting = Callable[[list[pa.Table], Iterator[pa.Table]], Batches]
-"""The work of a task: it gets some tables in full, and one as a stream of parts."""
+"""The work of a task: it gets some tables in full, and one table as a stream of parts."""
 
 
 class Sent(NamedTuple):
@@ -39,7 +39,8 @@ class Sent(NamedTuple):
 def met(kinds: Sequence[Sent], parts: int, work: Meeting, schema: str) -> DataFrame:
     """Runs `work` on each part, where rows of several kinds that were `sent` to `parts` parts meet.
 
-    A task gets all rows of a part. It holds the rows of all kinds but the last, which it gets as a stream.
+    A task gets all rows of a part. The rows of the last kind arrive as a stream; the rows of the other kinds are in
+    memory.
     """
     labelled = [of.blobs.withColumn("kind", F.lit(kind)) for kind, of in enumerate(kinds)]
     all_blobs = labelled[0]
@@ -55,14 +56,14 @@ def met(kinds: Sequence[Sent], parts: int, work: Meeting, schema: str) -> DataFr
 
 
 def of_rows(rows: Batches, schema: pa.Schema) -> Iterator[pa.Table]:
-    """Casts batches of Spark to a schema: Spark's types may be wider, and all its columns are nullable."""
+    """Casts batches of Spark to a schema, since Spark's types may be wider, and all columns of Spark are nullable."""
     return (pa.Table.from_batches([batch]).cast(schema) for batch in rows)
 
 
 def sent(tables: Iterable[pa.Table | pa.RecordBatch], by: str, parts: int) -> Batches:
     """Packs rows into blobs. Rows with the same fingerprint in the column `by` go to the same part."""
     places = keys(parts)
-    # Split more rows at once for more parts, so that blobs are not tiny.
+    # For more parts, more rows are split at once, so that blobs are not tiny.
     at_once = min(max(parts * _BLOB_BYTES_MIN, _SENT_BYTES), 8 * _SENT_BYTES)
     for table in partition.gathered(tables, at_once):
         for part, rows in partition.spread(table, parts, by):
@@ -83,7 +84,7 @@ def _met(schemas: Sequence[pa.Schema], work: Meeting) -> Callable[[Batches], Bat
                 begun.append(rows)
                 break
             held[kind].append(rows)
-        # `held` is emptied here, so that `work` can free tables that it has sorted.
+        # This statement empties `held`, so that `work` can free tables that it has sorted.
         whole = [pa.concat_tables(held.pop(0)) for _ in first]
         return work(whole, chain(begun, _of(blobs, len(first))))
 

@@ -19,7 +19,7 @@ _COMPARED: dict[str, Callable[[pa.Array, pa.Scalar], pa.Array]] = {
 _EQUAL = ("=", "!=", "in", "not in")
 _ORDERED = ("=", "!=", "<", "<=", ">", ">=", "in", "not in")
 
-# Fractions are left to Spark, which has an order of its own for what is no number.
+# Fractions are left to Spark, which has its own order for NaN.
 _OPERATORS: dict[pa.DataType, tuple[str, ...]] = {
     pa.string(): (*_EQUAL, "starts with"),
     pa.binary(): _EQUAL,
@@ -43,7 +43,7 @@ _DENIED = {"EqualTo": "!=", "In": "not in"}
 
 
 class Filter(NamedTuple):
-    """A comparison of a column with a value. As in SQL, it does not hold for nulls."""
+    """A comparison of a column with a value. As in SQL, a comparison with null is not true."""
 
     column: str
     operator: str
@@ -63,7 +63,7 @@ class Filter(NamedTuple):
 
 
 def checked(filters: Iterable[Sequence[Any]], schema: pa.Schema) -> list[Filter]:
-    """Checks filters. Raises `ValueError` or `TypeError` for an invalid one."""
+    """Checks filters. Raises `ValueError` or `TypeError` for an invalid filter."""
     found = []
     for number, one in enumerate(filters):
         if isinstance(one, str) or not isinstance(one, Sequence) or len(one) != 3:
@@ -140,7 +140,7 @@ def _read(one: Any, schema: pa.Schema) -> Any:
 
 
 def of_spark(given: Any, schema: pa.Schema) -> Filter | None:
-    """Converts a filter of Spark, if it is supported. Spark applies others itself."""
+    """Converts a filter of Spark, if it is supported. Spark itself applies the other filters."""
     names, denied = (_DENIED, given.child) if type(given).__name__ == "Not" else (_OF_SPARK, given)
     operator = names.get(type(denied).__name__)
     if operator is None or len(denied.attribute) != 1:

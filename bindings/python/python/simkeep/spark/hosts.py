@@ -7,9 +7,9 @@ import pyarrow.compute as pc
 
 _SCHEME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.")
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-"""ASCII letters only: the case mapping of other letters depends on the version of Unicode."""
+"""ASCII letters only, since the case mapping of other letters depends on the version of Unicode."""
 
-# As nearly all are: what stands between the scheme and the first slash is the host.
+# The pattern of nearly all URLs: the text between the scheme and the first slash is the host.
 _PLAIN = r"^https?://[a-z0-9._-]*[a-z0-9_-](/|\z)"
 
 
@@ -17,7 +17,7 @@ class Parts(NamedTuple):
     """The parts of a URL for its SURT key."""
 
     scheme: str
-    """The scheme as written; empty if there is none."""
+    """The scheme as written; empty without a scheme."""
     authority: str | None
     """The part between `//` and the path, if the URL has a host."""
     path: str
@@ -37,7 +37,7 @@ def parts(url: str) -> Parts:
 
 
 def host(url: str) -> str | None:
-    """The host of a URL, with its ASCII letters in lower case, without port, user and a dot at its end.
+    """The host of a URL, with its ASCII letters in lower case, without port, user and final dot.
 
     URLs with the same host are neighbours in SURT order, and belong to the same store by `simkeep.route`.
     """
@@ -55,7 +55,7 @@ def host(url: str) -> str | None:
 def hosts(urls: pa.Array) -> pa.Array:
     """The `host` of each URL of a column."""
     plain = pc.match_substring_regex(urls, _PLAIN)
-    # After https:, nothing, and up to the next slash.
+    # After splitting at slashes, the host is the third part: the first part is the scheme, and the second is empty.
     found = pc.list_element(pc.split_pattern(urls.filter(plain), "/", max_splits=3), 2)
     if len(found) == len(urls):
         return found

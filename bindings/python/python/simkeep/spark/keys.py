@@ -1,4 +1,4 @@
-"""Keys that Spark hashes to given partitions, so that each partition gets one piece of work."""
+"""Keys that Spark hashes to specific partitions, so that each partition gets one piece of work."""
 
 _MASK = (1 << 32) - 1
 
@@ -24,7 +24,7 @@ def hashed(key: int) -> int:
 
 
 def keys(partitions: int) -> tuple[int, ...]:
-    """Returns a key for each partition, which `repartition` by that key sends there.
+    """Returns a key for each partition. `repartition` by this key sends a row to the partition.
 
     Two keys in one partition would cost only time. Tries about `n * ln(n)` keys, once in a process.
     """

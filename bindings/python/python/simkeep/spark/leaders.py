@@ -1,9 +1,9 @@
 """Finds cluster leaders in rounds over pairs: the greedy rule of `simkeep cluster`, for pairs on many machines.
 
-A fingerprint leads if no leader that ranks before it is within k bits. In a round, a fingerprint becomes a leader if
-no undecided neighbour ranks before it, and its neighbours become followers. The undecided rest goes into the next
-round. Each round decides at least the first in rank, so the rounds end; real pages need a few. As soon as the rest
-fits into one task, that task decides it alone.
+A fingerprint leads if no leader that ranks before it is within k bits. In a round, a fingerprint becomes a leader if no
+undecided neighbour ranks before it, and its neighbours become followers. The undecided rest goes into the next round.
+Each round decides at least the first in rank, so the rounds end; real pages need a few. As soon as the rest fits into
+one task, a single task decides the rest.
 """
 
 from pyspark.sql import DataFrame
@@ -17,10 +17,10 @@ from .joins import matched
 from .places import Batches
 
 ROUNDS_MAX = 64
-"""The most rounds by default. Data that need more do not suit this method."""
+"""The default for the maximum number of rounds. This method does not suit data that need more rounds."""
 
 AT_ONCE = 1 << 20
-"""The most pairs that one task decides alone, in a second or two."""
+"""The maximum number of pairs that one task decides alone, in a second or two."""
 
 
 def led(edges: DataFrame, rounds_max: int = ROUNDS_MAX) -> tuple[DataFrame, int]:
@@ -61,8 +61,8 @@ def led(edges: DataFrame, rounds_max: int = ROUNDS_MAX) -> tuple[DataFrame, int]
 def kept(table: DataFrame) -> DataFrame:
     """Checkpoints a table, so that later steps do not compute it again.
 
-    It goes to the checkpoint directory, if one is set (`spark.checkpoint.dir`, or `SparkContext.setCheckpointDir`),
-    and otherwise to the executors.
+    The checkpoint goes to the checkpoint directory, if it is set (`spark.checkpoint.dir`, or
+    `SparkContext.setCheckpointDir`), and otherwise to the executors.
     """
     spark = table.sparkSession
     durable = spark.conf.get("spark.checkpoint.dir", None) is not None

@@ -27,11 +27,11 @@ Hidden = dict[str, list[str]]
 """The hidden pages, by store name."""
 
 SLICE = 4_000_000
-"""The most queries that go to all machines together, and to a task."""
+"""The maximum number of queries that go to all machines together, and to a task."""
 HIDDEN_MAX = 200_000
-"""The most hidden pages that go to all machines."""
+"""The maximum number of hidden pages that go to all machines."""
 _SLICE_MIN = 1 << 16
-"""The least number of queries in a slice, if there are enough."""
+"""The minimum number of queries in a slice, if there are enough queries."""
 _SEARCHES_MIN = 1 << 18
 """The number of searches for which small pieces share a task: some tenths of a second."""
 
@@ -53,7 +53,7 @@ def asked(places: Places, queries: Any, work: Work, schema: str) -> DataFrame:
         packed = F.broadcast(_packed_of(queries))
         tasks = places.numbers(len(places.pinned)).crossJoin(packed)
         if len(places.pinned) < places.tasks:
-            # With enough stores, a task for each store takes all queries, and no row of queries moves again.
+            # With enough stores, there is a task for each store with all queries, and no row of queries moves again.
             tasks = tasks.repartition(2 * places.tasks)
         return tasks.mapInArrow(_of_rows(places.pinned, work), schema)
     array = partition.fingerprints(queries)
@@ -77,7 +77,7 @@ def slice_of(queries: int, stores: int, tasks: int) -> int:
 
 
 def counts_of(queries: int, each: int, stores: int, tasks: int) -> list[int]:
-    """The number of pieces of each task, if all stores get `queries` queries in slices of `each`."""
+    """The number of pieces of each task, if each store gets `queries` queries in slices of `each`."""
     sizes = [min(each, queries - start) for start in range(0, queries, each) for _ in range(stores)]
     return together(sizes, _SEARCHES_MIN, tasks)
 

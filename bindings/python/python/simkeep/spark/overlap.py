@@ -1,4 +1,4 @@
-"""Pages in several stores. The store with the last visit counts."""
+"""Pages in several stores. The store with the last visit determines the page."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -15,7 +15,7 @@ def several(pages: DataFrame) -> DataFrame:
 def hidden(pages: DataFrame) -> DataFrame:
     """The pages that another store visited later: `store` and `url`.
 
-    Of equal times, that of the store with the greater name counts as later.
+    If the times are equal, the visit of the store with the greater name counts as later.
     """
     earlier = F.slice("seen", F.lit(2), F.size("seen") - 1)
     return several(pages).select("url", F.inline(earlier)).select("store", "url")
@@ -30,7 +30,7 @@ def gone(pages: DataFrame, hidden: DataFrame) -> DataFrame:
 
 
 def without(pairs: DataFrame, gone: DataFrame) -> DataFrame:
-    """The pairs without these fingerprints."""
+    """The pairs without the fingerprints `gone`."""
     for side in ("left", "right"):
         pairs = matched(pairs, gone.select(F.col("fingerprint").alias(side)), side, "left_anti")
     return pairs.select("left", "right", "distance")

@@ -19,11 +19,13 @@ from .tables import spark_schema
 SHARE_BYTES = 64 << 20
 """The target size of a join task, in bytes of fingerprints."""
 _TASK_BYTES_MAX = 256 << 20
-"""The bytes of fingerprints beyond which a task is cut into pieces."""
+"""The number of bytes of fingerprints beyond which a task is split into pieces."""
 _FEW = 1 << 20
-"""The most fingerprints within 3 bits that a few tasks join, in some tenths of a second, even if more could run."""
+"""The maximum number of fingerprints that a few tasks join within 3 bits, in some tenths of a second, even if more
+tasks could run.
+"""
 _BUCKETS = (1 << 12, 1 << 16)
-"""The number of buckets of the histogram, for fewer than `_MANY` fingerprints and for more."""
+"""The number of buckets of the histogram, for fewer than `_MANY` fingerprints and for more fingerprints."""
 _MANY = 4_000_000_000
 """The number of fingerprints from which the histogram uses more buckets."""
 
@@ -34,8 +36,8 @@ _SCHEMA = spark_schema(partition.PAIRS)
 
 
 def few(count: int, k: int, tasks: int) -> JoinPlan | None:
-    """Plans a join of few fingerprints without counting them first; `None` for more."""
-    # With more tasks than parts, most tasks would be idle, and the others have more work at wider distances.
+    """Plans a join of few fingerprints without counting them first; `None` if there are more."""
+    # With more tasks than parts, most tasks would be idle, and the remaining tasks have more work at wider distances.
     most = SHARE_BYTES // 8 if tasks <= k + 1 else _FEW >> max(k - 3, 0)
     return JoinPlan.uncounted(k, tasks) if count <= most else None
 
@@ -56,7 +58,7 @@ def sent_by_left(places: Places, k: int, parts: int) -> DataFrame:
 
 
 def _from_shares(places: Places, k: int, ranges: int | None, then: Then, schema: str) -> DataFrame:
-    """Partitions fingerprints among tasks. Each task joins its part, and runs `then` on the pairs."""
+    """Partitions fingerprints among tasks. Each task joins its part, and applies `then` to the pairs."""
     plan = few(places.fingerprints, k, places.tasks) if ranges is None else None
     if plan is None:
         plan = _counted(places, k, ranges)
@@ -74,13 +76,15 @@ def _counted(places: Places, k: int, ranges: int | None) -> JoinPlan:
 
 
 def searched(places: Places, new: Any, k: int) -> DataFrame:
-    """The pairs of the `new` fingerprints with those of all stores, by a search for each."""
+    """The pairs of the `new` fingerprints with the fingerprints of all stores, by a search for each new fingerprint."""
     # A pair may come twice: from several stores, or because both fingerprints are new.
     return asked(places, new, _pairs_with(k), _SCHEMA).distinct()
 
 
 def cut(pairs: DataFrame, limit: int) -> DataFrame:
-    """The pairs among the first `limit` of both fingerprints; `complete` if both have no others."""
+    """The pairs among the first `limit` pairs of both fingerprints; `complete` if neither fingerprint has other
+    pairs.
+    """
     sides = F.array(
         F.struct(F.col("left").alias("of"), F.col("right").alias("other")),
         F.struct(F.col("right").alias("of"), F.col("left").alias("other")),
@@ -126,7 +130,7 @@ def _chunks(plan: JoinPlan) -> Callable[[Pinned], Batches]:
 
 def _joined(plan: JoinPlan, then: Then) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
-        # A partition has one task, or a few.
+        # A partition has a single task, or a few tasks.
         by_task: dict[int, list[pa.RecordBatch]] = {}
         for batch in batches:
             for at, task in enumerate(batch["task"].to_pylist()):

@@ -1,4 +1,4 @@
-"""A pinned generation of a published store, with all that a task on any machine needs to open it."""
+"""A pinned generation of a published store, with all data that a task on any machine needs to open it."""
 
 import errno
 import glob
@@ -22,7 +22,7 @@ from .remote import is_uri, shown
 from .seen import Seen, seen
 
 _OPEN_MAX = 16
-"""The most stores that a worker keeps open."""
+"""The maximum number of stores that a worker keeps open."""
 _LOOKING_MAX = 16
 """The number of stores that are resolved concurrently."""
 _RESERVED_SHIFT = 24
@@ -33,7 +33,7 @@ class Pinned(NamedTuple):
     """A generation of a published store, and the epoch to query."""
 
     name: str
-    """The last part of its path, or the whole path if the last part is ambiguous."""
+    """The last part of the store's path, or the whole path if the last part is ambiguous."""
     path: str
     """The published directory, or its URI."""
     generation: int
@@ -45,21 +45,23 @@ class Pinned(NamedTuple):
     epoch: int
     """The number of the queried epoch in this store."""
     fingerprints: int
-    """The number of distinct fingerprints of that epoch in its segments, including outdated ones."""
+    """The number of distinct fingerprints of the epoch in the segments of the generation, including outdated
+    fingerprints.
+    """
     cache: Cache | None = None
-    """The cache for its files, if its path is a URI."""
+    """The cache for the files of the generation, if the path is a URI."""
 
     def __repr__(self) -> str:
-        # Without the credentials and options of its URI.
+        # The text omits the credentials and options of the URI.
         return f"Pinned({self.where!r}, generation={self.generation}, epoch={self.epoch})"
 
     @property
     def where(self) -> str:
-        """Its path, or its URI without credentials and options, for messages."""
+        """The path, or the URI without credentials and options, for messages."""
         return self.path if self.cache is None else shown(self.path)
 
     def packed(self) -> str:
-        """Serializes it as text for a row."""
+        """Serializes the pinned generation as text for a row."""
         return json.dumps(self)
 
     @staticmethod
@@ -69,7 +71,7 @@ class Pinned(NamedTuple):
         return pinned if pinned.cache is None else pinned._replace(cache=Cache(*pinned.cache))
 
     def reader(self) -> Reader:
-        """Opens it. A process keeps up to 16 open for later tasks."""
+        """Opens the generation. A process keeps up to 16 generations open for later tasks."""
         if self in _open:
             _open.move_to_end(self)
         else:
@@ -79,12 +81,12 @@ class Pinned(NamedTuple):
 
     @contextmanager
     def asked(self) -> Iterator[Reader]:
-        """Opens it for a query. An error of the query gets a note with its store and generation."""
+        """Opens the generation for a query. An error of the query gets a note with the store and the generation."""
         _asked[self] += 1
         try:
             yield self.reader()
         except (simkeep.Error, pa.ArrowException) as error:
-            # Readers of Arrow streams wrap the store's error in one of their own.
+            # Readers of Arrow streams wrap the store's error in their own error.
             error.add_note(f"This is of the published store {self.where}, generation {self.generation}.")
             _doubt(self, error)
             raise
@@ -93,7 +95,7 @@ class Pinned(NamedTuple):
             _shrink_cache(self)
 
     def check(self) -> None:
-        """Reads all files, and raises an error for the first that is damaged or missing."""
+        """Reads all files, and raises an error for the first damaged or missing file."""
         with self.asked():
             hold = _open[self].hold
             simkeep.check_generation(self.path if hold is None else hold.folder, self.generation)
@@ -102,7 +104,7 @@ class Pinned(NamedTuple):
 class _Opened(NamedTuple):
     reader: Reader
     hold: Hold | None
-    """The hold on its files in the cache, if it is remote."""
+    """The hold on the files in the cache, if the store is remote."""
 
     def close(self) -> None:
         self.reader.close()
@@ -112,7 +114,7 @@ class _Opened(NamedTuple):
 
 _open: OrderedDict[Pinned, _Opened] = OrderedDict()
 _asked: Counter[Pinned] = Counter()
-"""The number of running queries of each."""
+"""The number of running queries of each open store."""
 
 
 def _close_idle(most: int, but: Pinned | None = None) -> None:
@@ -186,8 +188,8 @@ def pinned(
 ) -> list[Pinned]:
     """Resolves published directories once: each to a generation, all to the same epoch.
 
-    At URIs, it lists the files and reads the ends of segments. Stores that are damaged or absent go into the dict
-    `missing`, by name, with the error. Without the dict, it raises the error.
+    For a URI, lists the files and reads the ends of segments. Stores that are damaged or absent are added to the dict
+    `missing`, by name, with the error. Without the dict, raises the error.
     """
     if generation != "latest" and (isinstance(generation, bool) or not isinstance(generation, int)):
         raise TypeError('generation must be a number, or "latest"')
@@ -235,7 +237,7 @@ def is_of_store(error: Exception) -> bool:
 
 
 def _looked(places: list[str], number: int | None, epoch: str | None) -> list[Seen | Exception]:
-    """Resolves each place to its generation, or to the error."""
+    """Resolves each place to its generation, or to an error."""
 
     def look(place: str) -> Seen | Exception:
         try:
@@ -244,7 +246,7 @@ def _looked(places: list[str], number: int | None, epoch: str | None) -> list[Se
             return error
 
     with ThreadPoolExecutor(_LOOKING_MAX) as threads:
-        # Threads, because this mostly waits for I/O.
+        # Threads are used, because resolving mostly waits for I/O.
         return list(threads.map(look, places))
 
 

@@ -32,13 +32,13 @@ class Places(NamedTuple):
 
     @property
     def fingerprints(self) -> int:
-        """The number of fingerprints. One in several stores or segments counts several times."""
+        """The number of fingerprints. A fingerprint in several stores or segments counts several times."""
         return sum(store.fingerprints for store in self.pinned)
 
     def check(self, ask: Callable[[Reader], None]) -> None:
         """Queries the first store, so that an invalid prefix or rule fails before tasks start.
 
-        A remote store is not fetched for that; there the task fails.
+        A remote store is not fetched for this check; an invalid query to it fails in the task.
         """
         first = self.pinned[0]
         if first.cache is None:
@@ -46,7 +46,7 @@ class Places(NamedTuple):
                 ask(reader)
 
     def run(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
-        """Runs `work` on each store, in a task for each."""
+        """Runs `work` on each store, in a separate task for each."""
         return self.spread(self.pinned, [1] * len(self.pinned), work, schema)
 
     def read(self, work: Callable[[Pinned], Batches], schema: str) -> DataFrame:
@@ -59,7 +59,7 @@ class Places(NamedTuple):
     ) -> DataFrame:
         """Runs `work` on each piece. `counts` has the number of pieces of each task.
 
-        The pieces travel with the function that tasks run, so Spark exchanges nothing for them.
+        The pieces are part of the function that tasks run, so Spark exchanges no rows for them.
         """
         ends = list(accumulate(counts))
         tasks = [pieces[end - count : end] for count, end in zip(counts, ends, strict=True)]
@@ -73,13 +73,13 @@ class Places(NamedTuple):
 def together(sizes: Sequence[int], least: int, tasks: int) -> list[int]:
     """Groups consecutive pieces of these sizes into tasks, and returns the number of pieces of each task.
 
-    A task costs a tenth of a second regardless of its work, so it gets about `least` in total, or less if that would
-    leave some of the `tasks` concurrent tasks idle.
+    A task costs a tenth of a second regardless of its work, so a task gets pieces of about `least` in total. It gets
+    less if some of the `tasks` concurrent tasks would otherwise be idle.
     """
     least = min(least, sum(sizes) // tasks)
     counts, count, size = [], 0, 0
     for mine in sizes:
-        # End the task here if that is nearer to `least` than with the next piece.
+        # The task ends before the next piece if its size is then nearer to `least`.
         if count and size + mine - least > least - size:
             counts.append(count)
             count, size = 0, 0

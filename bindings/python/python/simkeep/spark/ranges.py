@@ -1,6 +1,7 @@
 """Ranges of SURT order that contain all pages for which filters hold.
 
-A range may include other pages, but never misses one: in doubtful cases, it is the whole table.
+A range may include other pages, but contains all pages for which the filters hold: in doubtful cases, the range is the
+whole table.
 """
 
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ from .filters import Filter
 from .hosts import host, parts
 
 _MANY = 1000
-"""The number of ranges above which one spanning range is read."""
+"""The number of ranges above which a single range that spans them is read."""
 _URL_BYTES_MAX = 8192
 
 _UPPER = {lower: lower - 32 for lower in range(ord("a"), ord("z") + 1)}
@@ -20,12 +21,12 @@ _Place = tuple[bytes, bytes]
 
 
 class Range(NamedTuple):
-    """The URLs from a first one to before an end."""
+    """The URLs from a first URL to before an end."""
 
     start: str | None
-    """The first URL; `None` for the first of all."""
+    """The first URL; `None` for the first of all URLs."""
     end: str | None
-    """The end, which is not included; `None` for the end of all."""
+    """The end of the range, which is not included; `None` for the end of all URLs."""
 
 
 ALL = [Range(None, None)]
@@ -51,7 +52,7 @@ def _low(one: Range) -> _Place:
 
 
 def _high(one: Range) -> _Place:
-    # No key begins with FF twice.
+    # No key begins with two bytes FF.
     return (b"\xff\xff", b"") if one.end is None else _place(one.end)
 
 
@@ -86,7 +87,7 @@ def _of(one: Filter) -> list[Range]:
 
 
 def _together(ranges: list[Range]) -> list[Range]:
-    """The union of ranges; one spanning range if there are too many."""
+    """The union of ranges; a single range that spans them if there are too many."""
     found: list[Range] = []
     for one in sorted(ranges, key=_low):
         if found and _low(one) <= _high(found[-1]):
@@ -108,12 +109,12 @@ def _is_url(text: str) -> bool:
 def _at_url(url: str) -> Range:
     if not _is_url(url):
         return ALL[0]
-    # What follows a URL at once are its fragments.
+    # The first URLs after a URL are the URL with a fragment.
     return Range(url, f"{url}#") if surt_key(url) < surt_key(f"{url}#") else Range(url, None)
 
 
 def _of_host(name: str) -> Range:
-    # Of all URLs of a host the first: no scheme, no port and no path come before these.
+    # The first of all URLs of a host: no scheme, no port and no path comes before these.
     first = f"A://{name.translate(_UPPER)}"
     if not _is_url(first) or host(first) != name:
         return ALL[0]
@@ -121,30 +122,30 @@ def _of_host(name: str) -> Range:
 
 
 def _after_host(name: str) -> list[str]:
-    """URLs that may be behind all of a host: its subdomains, a longer address, other addresses."""
+    """URLs that may come after all URLs of a host: its subdomains, a longer address, other addresses."""
     return [f"a://.{name}", f"a://{name}]", f"a://{name}0", f"a://{name.partition('.')[0]}0"]
 
 
 def _after_authority(authority: str) -> list[str]:
-    """URLs that may be behind all of a host, a port and a user: a longer port, another port, a longer user."""
+    """URLs that may come after all URLs of a host, a port and a user: a longer port, another port, a longer user."""
     user, _, rest = authority.rpartition("@")
     return [f"a://{authority}0", f"a://{authority}:0", f"a://{user}!@{rest}"]
 
 
 def _next(urls: Iterable[str], keys: bytes) -> str | None:
-    """The first of those URLs that come after all whose keys begin with these bytes."""
+    """The first of `urls` that comes after all URLs whose keys begin with these bytes."""
     behind = (url for url in urls if _is_url(url) and surt_key(url) > keys and not surt_key(url).startswith(keys))
     return min(behind, key=_place, default=None)
 
 
 def _from(prefix: str) -> Range:
-    """A range of all URLs that begin with this text."""
+    """A range that contains all URLs that begin with this text."""
     if not _is_url(prefix) or ":" not in prefix:
         return ALL[0]
     of = parts(prefix)
     if of.authority is not None:
         if not of.path:
-            # The host may go on.
+            # The host may continue.
             return ALL[0]
         keys = surt_key(prefix).rpartition(b"\x01")[0]
         others = [*_after_authority(of.authority), *_after_host(host(prefix) or "")]
@@ -157,11 +158,11 @@ def _from(prefix: str) -> Range:
 
 
 def _continued(prefix: str) -> list[str]:
-    """URLs that may be behind all that begin with this text: with another character for its last one."""
-    # Nothing follows the last of all characters, so that the one before it is to be another one.
+    """URLs that may come after all URLs that begin with this text: the text with a different last character."""
+    # No character comes after the last character of Unicode, so the character before it is changed instead.
     text = prefix.rstrip("\U0010ffff")
     before, last = text[:-1], text[-1:]
-    # In keys, some characters have a place of their own; behind some others are none for texts.
+    # In keys, some characters have special positions, and for some other characters there is no text after them.
     others = ["#", "?", "/", ":", " ", "\xa0", "\ue000"]
     others += [chr(ord(of) + more) for of in last for more in (1, 2) if ord(of) + more <= 0x10FFFF]
     return [f"{before}{other}" for other in others]

@@ -1,4 +1,4 @@
-"""A remote published directory, such as in an object store, at any URI that `pyarrow.fs` opens."""
+"""A published directory at any URI that `pyarrow.fs` opens, for example in an object store."""
 
 import errno
 import fnmatch
@@ -22,11 +22,11 @@ _IN_PATHS = "%!$&'()*+,;=:@~"
 """Characters of a URI's path that need no quoting, besides letters and digits."""
 _CHUNK = 8 << 20
 _SHOWN_MAX = 300
-"""The most characters of a file system's message in an error."""
+"""The maximum number of characters of a file system's message in an error."""
 
 
 def is_uri(path: str) -> bool:
-    """Whether it is a URI and not a local path."""
+    """Whether a path is a URI and not a local path."""
     return _URI.match(path) is not None
 
 
@@ -41,7 +41,7 @@ def shown(uri: str) -> str:
     if not re.fullmatch(r"[^:]*(:[0-9]*)?|\[[^\]]*\](:[0-9]*)?", host):
         return f"{scheme}://"
     if scheme in ("abfs", "abfss") and user:
-        # In this scheme, the user part names the container.
+        # In this scheme, the user part of the URI names the container.
         host = f"{user.partition(':')[0]}@{host}"
     return f"{scheme}://{host}/{path}" if path else f"{scheme}://{host}"
 
@@ -77,7 +77,7 @@ def _parts(uri: str) -> tuple[str, str, str, str]:
 
 
 def _secrets(uri: str) -> list[str]:
-    """The parts of a URI to hide: its query and the values in it, user and password, both quoted and unquoted."""
+    """The parts of a URI to hide: its query, the values in the query, user and password, each quoted and unquoted."""
     _, _, rest = uri.partition("://")
     rest, _, query = rest.partition("?")
     user = rest.rpartition("@")[0]
@@ -88,28 +88,28 @@ def _secrets(uri: str) -> list[str]:
 
 
 class Remote:
-    """A folder at a URI. Do not use it in a forked process."""
+    """A folder at a URI. Do not use the object in a forked process."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
         self.where = shown(uri)
 
     def folders(self) -> list[str]:
-        """The names of its folders, in order."""
+        """The names of the folders in this folder, in order."""
         return sorted(info.base_name for info in self._infos("") if info.type == _fs().FileType.Directory)
 
     def files(self, folder: str) -> dict[str, int]:
-        """The sizes of the files in one of its folders, by path; empty if there is no such folder."""
+        """The sizes of the files in a folder within this folder, by path; empty if there is no such folder."""
         infos = (info for info in self._infos(folder) if info.type == _fs().FileType.File)
         return {f"{folder}/{info.base_name}": info.size for info in infos}
 
     def generations(self) -> list[int]:
-        """The numbers of its generations, in order."""
+        """The numbers of the generations, in order."""
         names = (path.rpartition("/")[2] for path in self.files("generations"))
         return sorted(int(name) for name in names if _GENERATION.fullmatch(name))
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """Reads one of its files in chunks."""
+        """Reads a file in chunks."""
         with self._masked_errors(name):
             files, path = self._opened
             with files.open_input_stream(f"{path}/{name}", compression=None) as source:
@@ -117,7 +117,7 @@ class Remote:
                     yield chunk
 
     def ends(self, name: str, first: int, last: int) -> tuple[int, bytes, bytes]:
-        """The size of one of its files, its first bytes, and its last bytes."""
+        """The size of a file, its first bytes, and its last bytes."""
         with self._masked_errors(name):
             files, path = self._opened
             with files.open_input_file(f"{path}/{name}") as source:

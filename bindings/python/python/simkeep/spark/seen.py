@@ -14,23 +14,23 @@ from .one import numbers, one
 from .remote import Remote, is_uri
 
 _HEAD, _TAIL, _MORE = 64, 64 << 10, 64
-"""The bytes to read at both ends of a segment, and the factor for a second read if these are too few."""
+"""The number of bytes to read at both ends of a segment, and the factor for a second read if the first is too short."""
 
 
 class Seen(NamedTuple):
-    """A generation, and an epoch of it."""
+    """A generation, and an epoch of the generation."""
 
     generation: GenerationInfo
     epoch: EpochInfo
     fingerprints: int
-    """The number of fingerprints of that epoch."""
+    """The number of fingerprints of the epoch."""
 
 
 def seen(place: str, number: int | None, epoch: str | None) -> Seen:
-    """Returns the generation with this number, or the newest complete one, and its epoch.
+    """Returns the generation with this number, or the newest complete generation, and an epoch of the generation.
 
-    The epoch is the one with this name, or the one for near-duplicates. In a local directory this opens all files; at a
-    URI it lists the files, and reads the ends of segments.
+    The epoch is the epoch with the name `epoch`, or by default the epoch for near-duplicates. For a local directory,
+    opens all files. For a URI, lists the files, and reads the ends of segments.
     """
     return _elsewhere(Remote(place), number, epoch) if is_uri(place) else _here(place, number, epoch)
 
@@ -43,7 +43,7 @@ def _here(folder: str, number: int | None, epoch: str | None) -> Seen:
     if number is not None:
         _check_number(folder, number, numbers(folder))
     with Reader.published(folder, number) as reader:
-        # The newest complete generation.
+        # The reader opens the newest complete generation.
         assert reader.generation is not None, "it is published"
         return _asked(folder, one(folder, reader.generation), epoch, reader.fingerprints)
 
@@ -71,7 +71,7 @@ def _elsewhere(remote: Remote, number: int | None, epoch: str | None) -> Seen:
                 error.add_note(f"This is of the published store {remote.where}, generation {candidate}.")
                 raise
             except simkeep.IoError as error:
-                # It is still being copied there, or was removed meanwhile.
+                # The generation is still being copied, or was removed meanwhile.
                 if error.errno != errno.ENOENT or number is not None:
                     raise
                 missing = missing or error
@@ -130,7 +130,7 @@ def _counted(remote: Remote, folder: Path, generation: int, segments: list[Publi
         try:
             return simkeep.generation_fingerprints(folder, generation, epoch)
         except simkeep.CorruptError as error:
-            # The table may begin before the bytes read so far.
+            # The table may begin before the first byte read so far.
             if all(file.bytes <= tail for file in segments):
                 error.add_note(f"This is of the published store {remote.where}, generation {generation}.")
                 raise

@@ -1,4 +1,4 @@
-"""Checks stores, to continue without damaged ones."""
+"""Checks stores, so that a query can continue without damaged stores."""
 
 import pyarrow as pa
 
@@ -9,7 +9,7 @@ from .places import Batches, Places
 
 
 def sound(places: Places, missing: dict[str, str]) -> Places:
-    """Returns the stores with complete and undamaged files. Adds the others to `missing`, with the error.
+    """Returns the stores with complete and undamaged files. Adds the other stores to `missing`, with the error.
 
     A task reads each store once.
     """
@@ -30,7 +30,7 @@ def _checked(store: Pinned) -> Batches:
     try:
         store.check()
     except simkeep.Error as error:
-        # An error of the machine is not damage of the store. It fails the task, and a retry may succeed.
+        # An error of the machine is not damage of the store. Such an error fails the task, and a retry may succeed.
         if not is_of_store(error):
             raise
         wrong = str(error)

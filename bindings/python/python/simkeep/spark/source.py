@@ -74,14 +74,14 @@ class Source(DataSource):
         spark.dataSource.register(Source)
         spark.read.format("simkeep").option("table", "pages").load("/crawl/w*/")
 
-    The options are `table` (`pages` or `visits`), `generation` and `epoch`, which are those of `Stores`; `columns`,
-    such as `url,fingerprint`, and no others are made; `under`, a prefix; `filters` in JSON, such as
-    `[["host", "=", "example.com"]]`; `tasks`, how many of them run at a time; and `simkeep.cache.dir` and
-    `simkeep.cache.bytes`, where machines keep what they fetch.
+    The options are `table` (`pages` or `visits`); `generation` and `epoch`, as in `Stores`; `columns`, the columns to
+    read, for example `url,fingerprint`; `under`, a prefix; `filters` in JSON, for example `[["host", "=",
+    "example.com"]]`; `tasks`, the number of concurrent tasks; and `simkeep.cache.dir` and `simkeep.cache.bytes`, the
+    folder and the size of the cache of fetched files on each machine.
 
-    With the option `pushdown`, Spark's own filters narrow what is read, too. It is for a `DataFrame` that is used
-    once: Spark up to 4.3 reads what the last use of a table was narrowed to for all its other uses as well, so that
-    they lack rows.
+    With the option `pushdown`, Spark's own filters also reduce the rows that are read. Use this option only for a
+    `DataFrame` that is used once: Spark up to 4.3 applies the filters of the last use of a table to all other uses as
+    well, so that these uses lack rows.
     """
 
     @classmethod
@@ -133,7 +133,7 @@ class Source(DataSource):
         generation: int | Literal["latest"] = "latest"
         if self.options.get("generation", "latest") != "latest":
             generation = self._count("generation", 0)
-        # Settings of the session are not available here.
+        # Settings of the session are not available in this process.
         cache = Cache.of(self.options.get(FOLDER), self.options.get(BYTES))
         return pinned(paths, generation, self.options.get("epoch"), cache=cache)
 
@@ -172,7 +172,7 @@ class TableReader(DataSourceReader):
         pieces = []
         for store in self._of_interest():
             if store.cache is not None:
-                # Splitting would fetch a remote store to the driver, so one task reads all of it.
+                # Splitting would fetch a remote store to the driver, so a single task reads the whole store.
                 pieces.append((store, list(ranges)))
                 continue
             with store.asked() as reader:
@@ -188,14 +188,14 @@ class TableReader(DataSourceReader):
         return found or [InputPartition(None)]
 
     def _borders(self, reader: View, ranges: list[Range], most: int) -> list[str]:
-        """Returns URLs at which to cut the ranges of a store. Reads some pages all over these ranges."""
+        """Returns URLs at which to cut the ranges of a store. Reads some pages spread over these ranges."""
         if ranges == ALL:
             return reader.splits(-(-most // len(self._stores)), under=self._under)
         name = host(ranges[0].start or "") if len(ranges) == 1 else None
         if name is None or self._has_few(reader, ranges[0]):
             return []
         try:
-            # All of a host may be in one store.
+            # A store may have all pages of a host.
             return reader.splits(most, under=name)
         except PrefixError:
             # The host is not a valid prefix.
@@ -230,7 +230,9 @@ class NarrowedReader(TableReader):
     """A `TableReader` that Spark's own filters narrow."""
 
     def pushFilters(self, filters: list[Any]) -> list[Any]:
-        """Takes what can be used of these filters, all of which are left for Spark to apply again."""
+        """Uses the supported filters to reduce the rows that are read. Returns all filters, so that Spark applies
+        them again.
+        """
         of_spark = (_filters.of_spark(one, TABLES[self._table]) for one in filters)
         self._filters = [*self._filters, *(one for one in of_spark if one is not None)]
         return filters

@@ -1,4 +1,4 @@
-"""Several stores, asked as one."""
+"""Several stores, queried as one."""
 
 import os
 from collections.abc import Sequence
@@ -20,20 +20,20 @@ from .source import Source, options
 
 
 class Stores:
-    """Published stores of one crawl, asked all at once.
+    """Published stores of one crawl, queried together.
 
-    `paths` are directories that `simkeep publish` made, or patterns of them, which all workers see under the same
-    names, or URIs of such directories, whose files each machine fetches once. They are resolved here and now: each
-    question is asked of the same `generation`, whatever is published later. Fingerprints are those of the epoch by
-    which near-duplicates are sought, or of the one named `epoch`.
+    `paths` are directories that `simkeep publish` made, patterns of such directories, or URIs. All workers must see the
+    directories under the same names; each machine fetches the files of URIs once. The paths are resolved when the
+    object is created: each query uses the same `generation`, even if a newer generation is published later.
+    Fingerprints belong to the epoch for near-duplicates, or to the epoch with the name `epoch`.
 
-    With `overlapping="newest"` a page that is in several stores counts in the one that visited it last, and not in
-    the others; otherwise it counts in each. `near` takes up to 200,000 such pages. With `on_error="skip"` stores that
-    are damaged or not there are left out: all files are read once and checked, at once, and `missing` says which are
-    left out and why. Answers then have a column `missing` with their names.
+    With `overlapping="newest"`, a page in several stores is included only from the store that visited it last;
+    otherwise it is included from each store. `near` supports up to 200,000 such pages. With `on_error="skip"`, damaged
+    or absent stores are left out: all files are read and checked once, when the object is created, and `missing` has
+    the stores that are left out, with the reasons. Results then have a column `missing` with their names.
 
-    Answers are `DataFrame`s of Spark, and are computed when their rows are asked for. Fingerprints in them are
-    `long`, bit for bit. A task that is run again answers the same.
+    Results are `DataFrame`s of Spark, and are computed when their rows are requested. Fingerprints in results are
+    `long`, bit for bit. A repeated task returns the same result.
     """
 
     def __init__(
@@ -62,17 +62,17 @@ class Stores:
             self._places = sound(self._places, self._missing)
         self._hidden: DataFrame | None = None
         if overlapping == "newest" and len(self._places.pinned) > 1:
-            # Not checkpointed: what an executor held that is lost is computed again, and is the same.
+            # The table is not checkpointed: if an executor is lost, its part is computed again, with the same result.
             self._hidden = overlap.hidden(self._table("pages", None, ["url", "store", "last"], None)).persist()
 
     @property
     def pinned(self) -> tuple[Pinned, ...]:
-        """The stores, each with the generation and the epoch by which it is asked."""
+        """The stores, each with the generation and the epoch that queries use."""
         return self._places.pinned
 
     @property
     def missing(self) -> dict[str, str]:
-        """The stores that are left out, by name, each with what is wrong with it: with `on_error="skip"`."""
+        """With `on_error="skip"`, the stores that are left out, by name, each with its error."""
         return dict(self._missing or {})
 
     def plan(
@@ -84,11 +84,11 @@ class Stores:
         new: int | None = None,
         ranges: int | None = None,
     ) -> Plan:
-        """What a question costs, before anything runs: `"near"`, `"pairs"` or `"clusters"`.
+        """Estimates the cost of a query, before any task runs: `"near"`, `"pairs"` or `"clusters"`.
 
-        `queries` says how many there are for `near`, and `new` how many for `pairs(new=…)`. What it prints says
-        how the question is answered and why, the tasks, the bytes read and exchanged, seconds of a core, and how
-        many pairs there are by chance. `simkeep.spark.plan` does the same for stores that are not there yet.
+        `queries` is the number of fingerprints for `near`, and `new` is the number for `pairs(new=…)`. The printed plan
+        has the method and its reason, the tasks, the bytes read and exchanged, the seconds of a core, and the number of
+        pairs by chance. `simkeep.spark.plan` estimates the cost for stores that do not exist yet.
         """
         counts = [store.fingerprints for store in self.pinned]
         return plan(question, counts, k, queries=queries, new=new, tasks=self._places.tasks, ranges=ranges)
@@ -97,16 +97,16 @@ class Stores:
         """The pages near each of many fingerprints, over all stores.
 
         `queries` are fingerprints: an array, a column of Arrow, an iterable of `int`s, or the only column of a
-        `DataFrame`. Equal ones are asked once. The columns are `query`, `store`, `url`, `distance`, `fingerprint`
-        and `complete`. Of each query there are up to `limit` pages (`None`: all), the nearest first, then in
-        SURT order; `complete` says whether these are all. Rows come in no particular order, and there are none
-        of a query that nothing is near.
+        `DataFrame`. Equal fingerprints are searched once. The columns are `query`, `store`, `url`, `distance`,
+        `fingerprint` and `complete`. Each query has up to `limit` pages (`None`: all), the nearest first, then in SURT
+        order; `complete` is true if these are all near pages. Rows come in no particular order. A query without near
+        pages has no rows.
 
-        A task asks a store, or some small ones, for up to 4 million queries, in some tenths of a microsecond for
-        each. Queries are sent to all machines, 8 bytes each, so that a hundred million are a good number at a time.
-        What is found is exchanged once more, packed, if there is a limit.
+        A task searches a store, or some small stores, for up to 4 million queries, in some tenths of a microsecond for
+        each query. Queries are sent to all machines, 8 bytes each, so a hundred million queries at a time are
+        practical. With a limit, the found pages are exchanged once more, packed.
 
-        If an answer is not complete, and many pages are equally far, which of those are named is not determined.
+        If the pages of a query are not complete, the choice among equally far pages is not determined.
         """
         check_k(k)
         if limit is not None:
@@ -118,23 +118,25 @@ class Stores:
     ) -> DataFrame:
         """All pairs of different fingerprints of pages within `k` bits of each other, over all stores.
 
-        The columns are `left`, `right` and `distance`; each pair comes once, the smaller fingerprint first, as
-        unsigned numbers. The pages that have a fingerprint are `near` it within 0.
+        The columns are `left`, `right` and `distance`. Each pair comes once, the smaller fingerprint, as an unsigned
+        number, first. `near` with distance 0 finds the pages of a fingerprint.
 
-        A first job, which runs at once, counts the fingerprints of all stores, so that they can be shared out
-        evenly: into about `ranges` tasks, by default of 64 MiB and as many as run at a time. Then each is moved
-        `k + 1` times, 8 bytes each, packed, and joined. Few fingerprints are not counted but moved to every task,
-        unless `ranges` are asked for.
+        A first job, which runs at once, counts the fingerprints of all stores, so that they can be distributed evenly
+        into about `ranges` tasks. By default there are as many tasks as run at a time, of 64 MiB each. Then each
+        fingerprint is moved `k + 1` times, 8 bytes each time, packed, and joined. Few fingerprints are not counted but
+        moved to every task, unless `ranges` is set.
 
-        With `new`, fingerprints as `near` takes them, only the pairs of one of these and one of a page: each is
-        searched for in all stores. That costs less as long as they are fewer than those of a store or so, which
-        `plan` tells. No page need have a new one.
+        `new` has fingerprints in the form that `near` takes. With `new`, the result has only the pairs of a new
+        fingerprint and a fingerprint of a page: each new fingerprint is searched in all stores. The search costs less
+        than the join if there are fewer new fingerprints than about the number in a store; `plan` compares the costs.
+        The new fingerprints need not belong to a page.
 
-        With a `limit`, each fingerprint is in as many pairs at most: a pair stays if it is among the first of both,
-        in order of distance, and then of the other fingerprint as an unsigned number. A further column, `complete`,
-        says whether all pairs of both are there. What stays is exchanged twice.
+        With a `limit`, each fingerprint is in at most that many pairs. A pair is kept if it is among the first pairs of
+        both fingerprints, in order of distance, and then of the other fingerprint as an unsigned number. An additional
+        column, `complete`, is true if all pairs of both fingerprints are in the result. The kept pairs are exchanged
+        twice.
 
-        Warns if more than one fingerprint in a hundred has a neighbour by chance. Use a smaller `k` then.
+        Warns if more than one fingerprint in a hundred has a neighbour by chance. In this case, use a smaller `k`.
         """
         check_k(k)
         if limit is not None:
@@ -149,7 +151,7 @@ class Stores:
                 raise ValueError('new: with overlapping="newest" there are pairs of all fingerprints only')
             found = pairs.searched(self._places, new, k)
         else:
-            # What does not count must not take the place of what does.
+            # Hidden pages must not replace other pages within the limit.
             at_once = None if self._hidden is not None else limit
             found = pairs.joined(self._places, k, ranges, at_once)
             if self._hidden is not None:
@@ -158,16 +160,16 @@ class Stores:
         return self._with_missing(found if limit is None else pairs.cut(found, limit))
 
     def clusters(self, k: int = 3, rule: str = "first-seen", *, rounds_max: int = ROUNDS_MAX) -> DataFrame:
-        """All pages with nearly the same content as another one, and all others, each with its leader.
+        """All pages, each with the leader of its cluster of pages with nearly the same content.
 
-        It is what `simkeep cluster` says of one store that has all pages: no two leaders are within `k` bits of
-        each other, and each other page belongs to the nearest of the leaders that rank before it, by a `rule`
-        such as `"https,shortest-url"`. The columns are `url`, `store`, `fingerprint`, `leader` (its URL) and
-        `distance`.
+        The result equals the result of `simkeep cluster` for a single store with all pages: no two leaders are within
+        `k` bits of each other, and each other page belongs to the nearest of the leaders that rank before it, by a
+        `rule`, for example `"https,shortest-url"`. The columns are `url`, `store`, `fingerprint`, `leader` (its URL)
+        and `distance`.
 
-        Finds all pairs, and goes through them in rounds, which run at once and are checkpointed;
-        `simkeep.LimitError` if pairs are undecided after `rounds_max`. It scans all pages twice. Of each page it moves
-        the URL, and of each fingerprint the first page's URL and rank some times, in blobs.
+        Finds all pairs, and processes them in rounds, which run at once and are checkpointed. Raises
+        `simkeep.LimitError` if pairs are undecided after `rounds_max` rounds. Scans all pages twice. Moves the URL of
+        each page, and several times the URL and the rank of each fingerprint's first page, in blobs.
         """
         check_k(k)
         check_count("rounds_max", rounds_max)
@@ -181,17 +183,17 @@ class Stores:
         columns: Sequence[str] | None = None,
         filters: Sequence[tuple[str, str, Any]] | None = None,
     ) -> DataFrame:
-        """All pages of all stores, or those under a prefix, as they are now.
+        """All pages of all stores, or the pages under a prefix, in their current state.
 
-        The columns are `store`, `host` and those of `View.scan`, or those that are named. Others are not made, so
-        it is well to name what is needed.
+        The columns are `store`, `host` and the columns of `View.scan`, or only the named `columns`. Other columns are
+        not read, so name only the required columns.
 
-        `filters` are comparisons that all have to hold, each of a column, an operator and a value: `=`, `!=`, `<`,
-        `<=`, `>`, `>=`, `in`, `not in` and, of text, `starts with`. Rows for which one does not hold, or that have
-        null there, do not come to Spark. Those of `url` and `host` by `=`, `in` and `starts with` narrow what is
-        read, such as `("url", "starts with", "https://example.com/docs/")`.
+        `filters` are comparisons that must all be true, each with a column, an operator and a value: `=`, `!=`, `<`,
+        `<=`, `>`, `>=`, `in`, `not in` and, for text, `starts with`. Rows for which a comparison is false or null are
+        not passed to Spark. Filters of `url` and `host` by `=`, `in` and `starts with` reduce the rows that are read,
+        for example `("url", "starts with", "https://example.com/docs/")`.
 
-        A task reads a range of a store's pages, about as many in each.
+        A task reads a range of a store's pages. The ranges have about equally many pages.
         """
         return self._counted("pages", under, columns, filters)
 
@@ -202,17 +204,18 @@ class Stores:
         columns: Sequence[str] | None = None,
         filters: Sequence[tuple[str, str, Any]] | None = None,
     ) -> DataFrame:
-        """All visits of all pages, or of those under a prefix; what was restated and given stands among them.
+        """All visits of all pages, or of the pages under a prefix, including restatements and properties.
 
-        The columns are `store`, `host` and those of `View.observations`, or those that are named. `filters` are as
-        those of `pages`. A task reads a range of a store's pages, about as many in each.
+        The columns are `store`, `host` and the columns of `View.observations`, or only the named `columns`. `filters`
+        have the form that `pages` explains. A task reads a range of a store's pages. The ranges have about equally many
+        pages.
         """
         return self._counted("visits", under, columns, filters)
 
     def copies(self, under: str | None = None) -> DataFrame:
-        """The pages whose content another page has as well, byte for byte: `digest`, `url`, `store` and `pages`.
+        """The pages whose content another page also has, byte for byte: `digest`, `url`, `store` and `pages`.
 
-        Pages that are gone do not count; `pages` is how many there are with this content.
+        Pages that are gone are excluded; `pages` is the number of pages with this content.
         """
         pages = self.pages(under, columns=["digest", "url", "store", "gone"])
         there = pages.where("digest is not null and not gone").drop("gone")
@@ -220,7 +223,7 @@ class Stores:
         return there.join(several, "digest")
 
     def overlaps(self) -> DataFrame:
-        """The pages that are in several stores: `url`, and `stores`, their names. Also those that do not count."""
+        """The pages in several stores: `url`, and `stores`, the names of the stores. Includes hidden pages."""
         pages = self._table("pages", None, ["url", "store", "last"], None)
         return self._with_missing(overlap.several(pages).select("url", F.sort_array("seen.store").alias("stores")))
 

@@ -1,4 +1,4 @@
-"""The tables of stores: their columns, and how to read a range of them."""
+"""The tables of stores: their columns, and functions to read a range of a table."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
