@@ -1,8 +1,8 @@
-//! What to do about an error of the library, in verbs and options of this tool.
+//! Advice on errors of the library, in terms of this tool's verbs and options.
 
 use simkeep::{Error, NotStore};
 
-/// An error, with what this tool can do about it.
+/// Returns the message of an error, with advice on what to do with this tool.
 pub(crate) fn message(error: &Error) -> String {
     match advice(error) {
         Some(advice) => format!("{error}; {advice}"),
@@ -18,7 +18,7 @@ fn advice(error: &Error) -> Option<&'static str> {
             NotStore::Published => {
                 Some("verbs that read take it as --store, and simkeep load as input")
             }
-            // The error itself says what to do.
+            // The error itself already says what to do.
             _ => None,
         },
         Error::NotATable { .. } => Some("make one: simkeep df build"),

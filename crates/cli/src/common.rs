@@ -1,4 +1,4 @@
-//! Arguments that all verbs share: which store, and how to print.
+//! Arguments that all verbs share: the store, and the format of the output.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use crate::output::json::Saw;
 use crate::output::words;
 use crate::time::Clock;
 
-/// The variable that names the store where no argument does.
+/// The environment variable that names the store if no argument does.
 const VARIABLE: &str = "SIMKEEP_STORE";
-/// What every store has.
+/// The file that every store contains.
 const CATALOG: &str = "catalog.redb";
 
 /// The arguments of every verb.
@@ -36,12 +36,12 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// The store that was named.
+    /// The store that the arguments or the environment name; a usage error if neither does.
     pub(crate) fn store(&self) -> Result<PathBuf, Failure> {
         self.named().ok_or_else(|| Failure::Usage(unnamed(Path::new("."))))
     }
 
-    /// The store that was named, if any was.
+    /// The store that the arguments or the environment name, if any.
     pub(crate) fn named(&self) -> Option<PathBuf> {
         self.store.clone().or_else(of_environment)
     }
@@ -51,7 +51,7 @@ impl Common {
         !self.no_header && !self.json
     }
 
-    /// Times as tables show them.
+    /// The clock that formats times for tables.
     pub(crate) fn clock(&self) -> Clock {
         Clock::new(self.local)
     }
@@ -61,7 +61,7 @@ impl Common {
         read(&self.store()?)
     }
 
-    /// For a verb that needs no store: refuses one.
+    /// Returns an error if a store is named. For verbs that use no store.
     pub(crate) fn without_store(&self) -> Result<(), Failure> {
         match &self.store {
             None => Ok(()),
@@ -70,14 +70,14 @@ impl Common {
     }
 }
 
-/// The store that `SIMKEEP_STORE` names.
+/// The store that `SIMKEEP_STORE` names. An empty value counts as unset.
 pub(crate) fn of_environment() -> Option<PathBuf> {
     std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Opens a store for reading, or the newest generation of one that is published; nothing is written to
-/// its directory. Says so if a writer is at work, and whether all is seen that it had stored; and if a
-/// newer generation is not whole.
+/// Opens a store, or the newest generation of a published store, for reading. Writes nothing to its
+/// directory. Prints a note if a writer is active, which says whether all stored operations are
+/// visible. Also prints a note if a newer generation is incomplete.
 pub(crate) fn read(store: &Path) -> Result<Reader, Failure> {
     let reader = Reader::open(store)?;
     if reader.generation().is_some() {
@@ -89,14 +89,14 @@ pub(crate) fn read(store: &Path) -> Result<Reader, Failure> {
     Ok(reader)
 }
 
-/// Says so if a newer generation than the one that is read is not whole.
+/// Prints a note if a generation newer than the current one is incomplete.
 pub(crate) fn say_generation(reader: &Reader) {
     if let Some((newer, number)) = reader.incomplete().zip(reader.generation()) {
         say(&words::incomplete(newer, number));
     }
 }
 
-/// What to type where the first argument, at this index, is no store.
+/// Returns the command line to type instead if the first argument, at index `at`, is not a store.
 pub(crate) fn without_store(words: &[OsString], at: usize) -> String {
     let mut line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     if let Some(program) = line.first_mut() {
@@ -110,7 +110,7 @@ pub(crate) fn without_store(words: &[OsString], at: usize) -> String {
     format!("no store is named: write {}", line.join(" "))
 }
 
-/// The only store of this directory, or the word that stands for one.
+/// The name of the only store in the current directory, or the placeholder `STORE`.
 pub(crate) fn store_name() -> String {
     let mut stores = stores_in(Path::new(".")).into_iter();
     match (stores.next(), stores.next()) {
@@ -119,7 +119,8 @@ pub(crate) fn store_name() -> String {
     }
 }
 
-/// What to type where no store is named.
+/// The message for a command line without a store. Proposes the only store in `place`, if there is
+/// one.
 fn unnamed(place: &Path) -> String {
     let mut stores = stores_in(place).into_iter();
     let example = match (stores.next(), stores.next()) {
@@ -131,12 +132,12 @@ fn unnamed(place: &Path) -> String {
     )
 }
 
-/// The option that names this store, as a shell takes it.
+/// The `--store` option with this store, quoted for a shell.
 fn option(store: &OsStr) -> String {
     format!("--store {}", quoted(store))
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell if necessary.
 pub(crate) fn quoted(path: &OsStr) -> String {
     let path = path.to_string_lossy();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+=:@%".contains(c);
@@ -147,9 +148,9 @@ pub(crate) fn quoted(path: &OsStr) -> String {
     }
 }
 
-/// The names of the stores in a directory: of the first few, if there are many.
+/// The names of at most two stores in a directory.
 fn stores_in(place: &Path) -> Vec<OsString> {
-    /// What is looked at in a directory that may have millions of files.
+    /// The maximum number of entries to examine, since a directory may have millions of files.
     const LOOKED_AT: usize = 1000;
     let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
     let names = entries.take(LOOKED_AT).filter_map(Result::ok);
@@ -161,7 +162,7 @@ fn is_store(path: &Path) -> bool {
     path.join(CATALOG).is_file()
 }
 
-/// Whether a path is read like a store: one, or a directory where one is published.
+/// Whether reading verbs accept a path as a store: a store, or the directory of a published store.
 pub(crate) fn is_read(path: &Path) -> bool {
     is_store(path) || is_published(path).unwrap_or(false)
 }

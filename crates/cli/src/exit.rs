@@ -1,4 +1,4 @@
-//! How the program ends: exit codes, and the message on standard error.
+//! Exit codes of the program, and messages on standard error.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use simkeep_formats::escape::{self, whole};
 use crate::output::json::{self, Beside, Message, Note, Saw};
 use crate::{advice, signals, suggestion};
 
-/// The exit codes, for the help of the program.
+/// The table of exit codes in the help of the program.
 macro_rules! help {
     () => {
         "Exit codes:
@@ -32,31 +32,31 @@ pub(crate) use help;
 
 pub(crate) const HELP: &str = help!();
 
-/// How a verb ends that did its work.
+/// The result of a verb that completed its work. The number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Exit {
-    /// With an answer.
+    /// The verb found an answer.
     Done = 0,
-    /// There was nothing to be found.
+    /// The verb found nothing.
     Nothing = 1,
-    /// The store is damaged, and it was said where.
+    /// The store is damaged, and the verb printed where.
     Damaged = 4,
 }
 
-/// Why a verb could not do its work.
+/// The reason why a verb did not complete its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The arguments make no sense for this store.
+    /// The arguments are not valid, or not valid for this store.
     Usage(String),
-    /// A record is broken, and that was not to be.
+    /// A record is broken, and the options do not allow broken records.
     Broken(String),
-    /// The store refused.
+    /// The library returned an error.
     Store(Error),
-    /// The result could not be written.
+    /// The result cannot be written.
     Output(io::Error),
-    /// A signal asked it to end.
+    /// The signal with this number asked the verb to stop.
     Stopped(i32),
-    /// Something else, in words.
+    /// Any other failure, with its message.
     Other(String),
 }
 
@@ -90,13 +90,13 @@ impl Failure {
             Failure::Usage(_) => 2,
             Failure::Broken(_) => 3,
             Failure::Store(error) => code_of(error),
-            // As a shell reports a program that a signal has ended.
+            // 128 + signal, as a shell reports a program that a signal ended.
             Failure::Stopped(signal) => u8::try_from(128 + signal).unwrap_or(5),
             Failure::Output(_) | Failure::Other(_) => 5,
         }
     }
 
-    /// What kind of failure it is, for programs.
+    /// The kind of the failure, as JSON output names it.
     fn kind(&self) -> &'static str {
         match self {
             Failure::Usage(_) => "usage",
@@ -122,7 +122,7 @@ fn code_of(error: &Error) -> u8 {
     match error {
         Error::Url(_) | Error::Prefix(_) | Error::Time(_) | Error::InTheFuture { .. } => 2,
         Error::Corrupt(_) | Error::AmbiguousRepair { .. } => 4,
-        // Not what a system says of a disk that fails: a file of the store is not what it must be.
+        // These kinds do not mean a failing disk: the contents of a file in the store are wrong.
         Error::Io { source, .. }
             if matches!(
                 source.kind(),
@@ -136,7 +136,7 @@ fn code_of(error: &Error) -> u8 {
     }
 }
 
-/// The kind of an error, as programs read it.
+/// The kind of an error, as JSON output names it.
 fn kind_of(error: &Error) -> &'static str {
     match error {
         Error::Poisoned(cause) | Error::LoadRejected { cause, .. } => kind_of(cause),
@@ -155,7 +155,7 @@ fn kind_of(error: &Error) -> &'static str {
     }
 }
 
-/// The file that an error is about, and where in it, if it says so.
+/// The file or directory that an error is about, and the byte offset in it, if known.
 fn place_of(error: &Error) -> (Option<&str>, Option<u64>) {
     match error {
         Error::Corrupt(flaw) => (Some(&flaw.file), Some(flaw.offset)),
@@ -176,29 +176,29 @@ fn place_of(error: &Error) -> (Option<&str>, Option<u64>) {
     }
 }
 
-/// Whether programs read what is said.
+/// Whether messages are printed as JSON.
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Says everything as JSON from now on, if the command line asks for it. That is known before it is
-/// parsed, since it may be wrong.
+/// Prints all messages as JSON from now on if the command line contains `--json`. Scans the raw
+/// words, because the command line may be invalid and messages about that must be JSON, too.
 pub(crate) fn say_as_asked<'w>(words: impl IntoIterator<Item = &'w OsString>) {
     let is_asked = words.into_iter().take_while(|word| *word != "--").any(|word| word == "--json");
     AS_JSON.store(is_asked, Ordering::Relaxed);
 }
 
-/// A message to the user, whatever it may quote.
+/// Prints a message on standard error. Control characters in it are escaped.
 pub(crate) fn say(message: &str) {
     say_or(message, || Message::Note(Note { message }));
 }
 
-/// That a writer is at work, and what is seen of the store.
+/// Prints a note that a writer is active, with the state of the store that the reader sees.
 pub(crate) fn say_beside(message: &str, saw: Saw) {
     say_or(message, || Message::Beside(Beside { message, saw }));
 }
 
-/// A message to people, or an object to programs.
+/// Prints a message as text, or the object as JSON if the user asked for JSON.
 fn say_or<'m>(message: &str, object: impl FnOnce() -> Message<'m>) {
-    // Where standard error is closed, nobody is left to tell.
+    // If standard error is closed, nobody can read the message.
     let mut stderr = io::stderr().lock();
     let _ = if AS_JSON.load(Ordering::Relaxed) {
         let line = serde_json::to_string(&object()).unwrap_or_default();
@@ -208,7 +208,7 @@ fn say_or<'m>(message: &str, object: impl FnOnce() -> Message<'m>) {
     };
 }
 
-/// Says why a verb failed.
+/// Prints the message of a failure.
 fn say_why(failure: &Failure) {
     let message = &failure.message();
     let (file, offset) = match failure {
@@ -219,7 +219,8 @@ fn say_why(failure: &Failure) {
     say_or(message, || Message::Error(json::Error { exit_code, kind, file, offset, message }));
 }
 
-/// The exit code of a verb; says why if it failed. A reader that has seen enough is no failure.
+/// Returns the exit code of a verb, and prints the message of a failure. A closed pipe is not a
+/// failure: its reader has read enough.
 pub(crate) fn code(done: Result<Exit, Failure>) -> u8 {
     match done {
         Ok(exit) => exit as u8,
@@ -233,7 +234,8 @@ pub(crate) fn code(done: Result<Exit, Failure>) -> u8 {
     }
 }
 
-/// Prints help as it is, and a wrong command line with what to type instead. Quoted text is escaped.
+/// Prints requested help as it is. For an invalid command line, prints the error and what to type
+/// instead, with quoted text escaped. Returns the exit code.
 pub(crate) fn usage(command: &Command, words: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         return code(error.print().map(|()| Exit::Done).map_err(Failure::Output));
@@ -247,7 +249,7 @@ pub(crate) fn usage(command: &Command, words: &[OsString], error: &clap::Error) 
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         return code(Err(Failure::Usage(lines.join("; "))));
     }
-    // A tip of clap's would say less, or lead astray.
+    // A tip of clap would be less specific or wrong.
     let is_tip = |line: &&str| line.trim_start().starts_with("tip:") && hint.is_some();
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "simkeep: ");

@@ -1,7 +1,7 @@
-//! How help is laid out: verbs in groups, and all lines as wide as the terminal allows.
+//! Layout of the help: verbs in groups, and lines as wide as the terminal allows.
 //!
-//! What stands below the options is wrapped here and not by clap, which would break the lines of the
-//! sources once more, and knows no items with a hanging indent.
+//! Text below the options is wrapped here. clap would break the lines of the source again, and does
+//! not support items with a hanging indent.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use clap::{Arg, Command, CommandFactory as _};
 
 use crate::{Cli, store_argument};
 
-/// The widest that is read well.
+/// The maximum width of a line in characters, since longer lines are hard to read.
 const WIDEST: usize = 100;
 
-/// The verbs, by what people want of them.
+/// The verbs, grouped by purpose.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Fill a store", &["ingest", "load"]),
     (
@@ -28,29 +28,30 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("For programs and shells", &["completions", "man", "schema"]),
 ];
 
-/// The command line, with its help as wide as the terminal is.
+/// The command line parser, with help as wide as the terminal, but at most [`WIDEST`].
 pub(crate) fn command() -> Command {
     let of_terminal = terminal_size::terminal_size().map(|(width, _)| width.0.into());
     let of_variable = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     of_width(of_terminal.or_else(of_variable).unwrap_or(WIDEST).min(WIDEST))
 }
 
-/// The command line, with help whose lines are as long as their paragraphs.
+/// The command line parser, with help whose paragraphs are not wrapped.
 pub(crate) fn unwrapped() -> Command {
     laid_out(Cli::command(), 0)
 }
 
-/// The command line, with help of this width; 0 for lines that are never wrapped.
+/// The command line parser, with help of this width in characters; 0 disables wrapping.
 fn of_width(width: usize) -> Command {
     laid_out(Cli::command(), width)
 }
 
-/// A command and those below it: the store in their usage, and the text below their options wrapped.
+/// Lays out a command and its subcommands: shows the store in their usage, and wraps the text below
+/// their options.
 fn laid_out(command: Command, width: usize) -> Command {
     of_verb(command, &[], width)
 }
 
-/// The command of this verb, and those below it.
+/// Lays out the command of a verb and its subcommands. `verb` is empty for the program itself.
 fn of_verb(command: Command, verb: &[&str], width: usize) -> Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{after-help}}",
@@ -73,7 +74,8 @@ fn of_verb(command: Command, verb: &[&str], width: usize) -> Command {
     })
 }
 
-/// The arguments, options and verbs of a command. Those of the program are listed with it alone.
+/// The arguments, options and subcommands of a command. The common options are listed only for the
+/// program.
 fn listed(command: &Command, is_program: bool, width: usize) -> String {
     let mut out = if is_program { grouped(command, width) } else { verbs(command, width) };
     let mut list = |heading: &str, args: &[&Arg]| {
@@ -84,7 +86,7 @@ fn listed(command: &Command, is_program: bool, width: usize) -> String {
             out.push('\n');
         }
     };
-    // Only then is it known how many values each takes.
+    // clap computes the number of values of each argument during the build.
     let mut built = command.clone();
     built.build();
     let command = &built;
@@ -108,10 +110,10 @@ fn listed(command: &Command, is_program: bool, width: usize) -> String {
     out.trim_end().to_owned()
 }
 
-/// Where the options of all verbs are described.
+/// The line that refers to the common options.
 const COMMON: &str = "Options of all verbs (`simkeep help`): --store, --json, --no-header, --local";
 
-/// The verbs below a command.
+/// The list of the subcommands of a command; empty if it has none.
 fn verbs(command: &Command, width: usize) -> String {
     let mut out = String::new();
     for verb in command.get_subcommands() {
@@ -121,9 +123,9 @@ fn verbs(command: &Command, width: usize) -> String {
     if out.is_empty() { out } else { format!("Commands:\n{out}\n") }
 }
 
-/// Adds an argument or option, its values, and what it is for.
+/// Appends an argument or option with its values, its default and its description.
 fn of_arg(arg: &Arg, width: usize, out: &mut String) {
-    /// The columns that names take, unless they are longer.
+    /// The width of the column of names, in characters. Longer names get a line of their own.
     const NAMES: usize = 22;
     let shown = arg.to_string();
     let name = match (arg.get_short(), arg.get_long()) {
@@ -150,7 +152,7 @@ fn of_arg(arg: &Arg, width: usize, out: &mut String) {
     fill(first, &help, NAMES + 4, width, out);
 }
 
-/// A verb whose usage shows the store as the first argument, if it uses one.
+/// Shows the store as the first argument in the usage of a verb, if the verb uses a store.
 fn with_store(command: Command, verb: &[&str]) -> Command {
     if !store_argument::uses(verb) || command.is_subcommand_required_set() {
         return command;
@@ -161,14 +163,14 @@ fn with_store(command: Command, verb: &[&str]) -> Command {
     match (usage.contains("[STORE]"), usage.contains("[OPTIONS]")) {
         (true, _) => command,
         (false, true) => command.override_usage(usage.replace("[OPTIONS]", "[STORE] [OPTIONS]")),
-        // It has no options but those of all verbs.
+        // The verb has no options besides the common ones.
         (false, false) => {
             command.override_usage(usage.replacen(&name, &format!("{name} [STORE] [OPTIONS]"), 1))
         }
     }
 }
 
-/// The list of all verbs.
+/// The list of all verbs in their groups.
 fn grouped(command: &Command, width: usize) -> String {
     let mut out = String::new();
     for (heading, verbs) in GROUPS {
@@ -184,8 +186,8 @@ fn grouped(command: &Command, width: usize) -> String {
     out + "`simkeep help VERB` describes each.\n\n"
 }
 
-/// Text whose lines are joined to paragraphs and wrapped anew. A line that begins with two spaces is an
-/// item, and deeper ones below it go on with it.
+/// Joins the lines of a text to paragraphs and wraps them. A line with an indent of two spaces
+/// begins an item; lines with a deeper indent continue it.
 fn wrapped(text: &str, width: usize) -> String {
     let (mut out, mut held) = (String::new(), String::new());
     let end = |held: &mut String, out: &mut String| {
@@ -215,18 +217,19 @@ fn wrapped(text: &str, width: usize) -> String {
     out.trim_end().to_owned()
 }
 
-/// One paragraph or item in lines of at most this width. Those of an item hang below what it says.
+/// Appends a paragraph or an item in lines of at most this width. The lines of an item hang below
+/// its description.
 fn item(text: &str, width: usize, out: &mut String) {
     let indent = text.len() - text.trim_start().len();
     let name = text.trim_start();
-    // From two spaces on it is said what the name means.
+    // Two spaces separate the name of an item from its description.
     let said = match (indent, name.find("  ")) {
         (0, _) | (_, None) => indent,
         (_, Some(at)) => text.len() - name[at..].trim_start().len(),
     };
     let hanging = match indent {
         0 => 0,
-        // A very narrow terminal has no space for more.
+        // A very narrow terminal has no space for a deeper indent.
         _ if said == indent || said > width / 2 && width > 0 => indent + 2,
         _ => said,
     };
@@ -234,8 +237,8 @@ fn item(text: &str, width: usize, out: &mut String) {
     fill(first.to_owned(), rest, hanging, width, out);
 }
 
-/// Adds these words after the begin of a line, in lines of at most this width. All but the first are
-/// indented.
+/// Appends words after the beginning of a line, and wraps them at this width. All lines but the
+/// first are indented.
 fn fill(mut line: String, words: &str, indent: usize, width: usize, out: &mut String) {
     let mut is_begun = false;
     for word in words.split(' ') {
@@ -258,10 +261,11 @@ fn fill(mut line: String, words: &str, indent: usize, width: usize, out: &mut St
 mod tests {
     use super::*;
 
-    /// The longest help at 80 columns; more belongs into docs/.
+    /// The maximum length of a verb's long help at 80 columns, in lines. Longer texts belong in
+    /// `docs/`.
     const LINES_MAX: usize = 60;
 
-    /// Each verb, by its words, and its command.
+    /// Collects each verb by its full name, with its command.
     fn verbs_of<'c>(command: &'c Command, name: &str, found: &mut Vec<(String, &'c Command)>) {
         for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
             let name = format!("{name} {}", verb.get_name());
@@ -280,7 +284,7 @@ mod tests {
             let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
             let words: Vec<&str> = about.split_whitespace().collect();
             let first = words.first().copied().unwrap_or_default();
-            // A verb in the third person or a noun in the plural would end in s; "A page" is no verb.
+            // A verb in the third person or a plural noun would end in "s". "A page" is a noun.
             let is_imperative = first.len() > 1
                 && first.chars().next().is_some_and(char::is_uppercase)
                 && (!first.ends_with('s') || first.ends_with("ss"));
@@ -318,7 +322,7 @@ mod tests {
         }
     }
 
-    /// All help there is, each with the words that ask for it.
+    /// Collects all help texts, each with the command line that prints it.
     fn all(command: &Command, asked: &str, found: &mut Vec<(String, String)>) {
         let asked = format!("{asked} {}", command.get_name());
         found.push((format!("{asked} --help"), command.clone().render_long_help().to_string()));
@@ -340,7 +344,7 @@ mod tests {
         assert_eq!(grouped, verbs);
     }
 
-    /// No line is too long, and none is broken although the next word would fit.
+    /// No line is too long, and no line is broken although the next word would fit.
     #[test]
     fn help_fills_the_available_width() {
         let mut wrong = Vec::new();
@@ -363,7 +367,8 @@ mod tests {
                     else {
                         continue;
                     };
-                    // A paragraph goes on in the same depth; items and lists of options begin anew.
+                    // A paragraph continues at the same depth. Items and lists of options begin
+                    // anew.
                     let is_text = depth(line) == depth(next) && [0, 10].contains(&depth(line));
                     let is_list = next.trim_start().starts_with("- ") || line.ends_with(':');
                     if is_text && !is_list && !line.starts_with("Usage") {
@@ -385,9 +390,9 @@ mod tests {
             "Examples:\n  one two\n\nA text\nof lines.\n  name  what it\n        means here\nMore.";
         let begins = "Examples:\n  one two\n\nA text of lines.\n  name  what it";
         assert_eq!(wrapped(text, 16), format!("{begins}\n        means\n        here\nMore."));
-        // Where the meaning does not fit next to the name, it hangs below.
+        // If the description does not fit next to the name, it hangs below the name.
         assert!(wrapped(text, 14).ends_with("\n  name  what\n    it means\n    here\nMore."));
-        // A name on a line of its own.
+        // The name has a line of its own.
         assert_eq!(wrapped("  name\n        means this", 40), "  name  means this");
         assert_eq!(wrapped("A text\nof lines.", 0), "A text of lines.");
     }

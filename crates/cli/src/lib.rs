@@ -1,11 +1,11 @@
-//! The tool `simkeep`, as a library for what starts it: see `simkeep --help`.
+//! The tool `simkeep` as a library, for the programs that start it. See `simkeep --help`.
 //!
-//! [`verbs`] has a file or a folder for each verb, in the groups of the help. [`input`] reads what they
-//! take, [`output`] prints what they return.
+//! [`verbs`] has a file or a folder for each verb, in the groups of the help. [`input`] reads the
+//! inputs of verbs, and [`output`] prints their results.
 //!
-//! A verb takes its arguments and an [`Output`], and answers with an [`exit::Exit`] or a
-//! [`Failure`]; what those mean to the caller of the program is said in one place, [`exit`].
-//! Reading verbs never write to the store, also while a writer is active.
+//! A verb takes its arguments and an [`Output`], and returns an [`exit::Exit`] or a [`Failure`].
+//! [`exit`] maps both to exit codes and messages. Reading verbs never write to the store, even
+//! while a writer is active.
 
 mod advice;
 mod common;
@@ -105,11 +105,12 @@ enum Verb {
     Schema(schema::Schema),
 }
 
-/// Runs the tool with these arguments and returns its exit code. The first is the name of the program.
+/// Runs the tool with these arguments and returns its exit code. The first argument is the name of
+/// the program.
 ///
-/// It writes to the standard streams of the process. SIGINT is to end the process, and SIGPIPE to be
-/// ignored. While `ingest` runs, it takes SIGINT, SIGTERM and SIGHUP itself, and then returns 128 and
-/// the number of the signal.
+/// Writes to the standard streams of the process. The caller must keep the default action of
+/// SIGINT, and ignore SIGPIPE. While `ingest` runs, it handles SIGINT, SIGTERM and SIGHUP itself,
+/// and then returns 128 plus the number of the signal.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     exit::say_as_asked(words.iter());

@@ -1,6 +1,7 @@
-//! SIGTERM, SIGINT and SIGHUP to a verb that has made promises: it keeps them, and then ends.
+//! Handles SIGTERM, SIGINT and SIGHUP for a verb that has made promises: the verb keeps them, then
+//! stops.
 //!
-//! A verb that does not watch for them is ended by them, which loses nothing that is stored.
+//! The signals end any other verb at once, which loses nothing that is stored.
 
 use std::fs;
 use std::io;
@@ -11,16 +12,16 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level;
 
-/// The signal that has come, or 0.
+/// The number of the last signal received, or 0.
 static ASKED: AtomicI32 = AtomicI32::new(0);
 
-/// Watches for signals until it is dropped.
+/// A watch for signals. It ends when it is dropped.
 pub(crate) struct Watch {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The signal that has asked the verb to end, if one has.
+/// The signal that asked the verb to stop, if there was one.
 pub(crate) fn asked() -> Option<i32> {
     Some(ASKED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }
@@ -36,12 +37,13 @@ pub(crate) fn name(signal: i32) -> &'static str {
 }
 
 impl Watch {
-    /// Watches for signals, and calls `keep` in another thread when the first one comes. A second one
-    /// ends the process at once, in case the verb waits for something that does not come.
+    /// Starts to watch for signals, and calls `keep` in another thread when the first one arrives.
+    /// A second signal ends the process at once, in case the verb waits for something that never
+    /// happens.
     ///
     /// # Errors
     ///
-    /// If the system has no thread to spare, or refuses.
+    /// If the system cannot start a thread or install the handlers.
     pub(crate) fn new(keep: impl Fn() + Send + 'static) -> io::Result<Watch> {
         let watched = [SIGTERM, SIGINT, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
         let mut signals = Signals::new(watched)?;
@@ -52,7 +54,7 @@ impl Watch {
                 if is_first {
                     keep();
                 } else {
-                    // Where that fails, the verb still ends when it can.
+                    // If this fails, the verb still stops as soon as it can.
                     let _ = low_level::emulate_default_handler(signal);
                 }
             }
@@ -66,14 +68,14 @@ impl Drop for Watch {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(thread) = self.thread.take() {
-            // A panic of it has been printed.
+            // A panic in the thread has already been printed.
             let _ = thread.join();
         }
     }
 }
 
-/// Whether a signal is ignored, as `nohup` asks for, or a shell for what runs in the background. It
-/// stays so. Where that is not known, it is not.
+/// Whether the process ignores a signal, as `nohup` or a shell requests for background jobs. An
+/// ignored signal stays ignored. Without `/proc`, no signal counts as ignored.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,7 +1,7 @@
 //! The store as the first argument of a verb: `simkeep near STORE ...`.
 //!
-//! One rule for all verbs: if neither `--store` nor `SIMKEEP_STORE` names the store, the first argument
-//! that is no option is the store. If one of them does, there is no such argument.
+//! All verbs follow one rule. If neither `--store` nor `SIMKEEP_STORE` names the store, the first
+//! argument that is not an option is the store. If one of them names it, there is no such argument.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -11,7 +11,7 @@ use clap::{Arg, Command};
 use crate::common;
 use crate::verbs::ask::near::parse_fingerprint;
 
-/// Verbs that use no store. `diff` uses one only if it compares two times.
+/// Verbs that use no store. `diff` uses a store only if it compares two times.
 const WITHOUT: &[&[&str]] = &[
     &["fingerprint"],
     &["evaluate"],
@@ -24,20 +24,21 @@ const WITHOUT: &[&[&str]] = &[
     &["schema"],
 ];
 
-/// Verbs whose arguments may be stores, besides the one that they use.
+/// Verbs whose other arguments may be stores, too.
 const OF_STORES: &[&str] = &["backup", "diff", "ingest", "load"];
 
-/// Whether a verb uses a store. There is no verb in `simkeep help near`.
+/// Whether a verb uses a store. The verb is empty for `simkeep help near`.
 pub(crate) fn uses(verb: &[&str]) -> bool {
     !verb.is_empty() && !WITHOUT.contains(&verb)
 }
 
-/// Inserts `--store` before the first argument, unless the store is named otherwise: `is_set` says that
-/// the environment does.
+/// Inserts `--store` before the first argument, unless the store is named otherwise. `is_set` is
+/// whether the environment names it.
 ///
 /// # Errors
 ///
-/// What to type if the first argument is a URL, a fingerprint or a file, or a second store.
+/// The command line to type instead, if the first argument is a URL, a fingerprint or a file, or if
+/// the store is named twice.
 pub(crate) fn named(
     command: &Command,
     mut words: Vec<OsString>,
@@ -62,14 +63,14 @@ pub(crate) fn named(
     if takes_arguments && words.get(at).is_some_and(|first| is_no_store(first)) {
         return Err(common::without_store(&words, at));
     }
-    // Behind `--` there are no options.
+    // Words after `--` are not options.
     let before = if line.is_behind_dashes { at - 1 } else { at };
     let store = words.remove(at);
     words.splice(before..before, ["--store".into(), store]);
     Ok(words)
 }
 
-/// The message for a store as an argument where an option or the environment names one.
+/// The message for a store as an argument although an option or the environment names a store.
 fn named_twice(store: &OsStr, by_option: bool) -> String {
     let store = common::quoted(store);
     if by_option {
@@ -80,28 +81,28 @@ fn named_twice(store: &OsStr, by_option: bool) -> String {
     )
 }
 
-/// The verb of a command line, and what is below it.
+/// The verb of a command line, with its subcommand.
 pub(crate) fn verb_of<'a>(command: &'a Command, words: &[OsString]) -> Vec<&'a str> {
     Line::read(command, words).verb
 }
 
-/// Whether a word is a URL, a fingerprint or a file, and so not the directory of a store.
+/// Whether a word is a URL, a fingerprint or a file, and therefore not the directory of a store.
 fn is_no_store(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
     text.contains("://") || parse_fingerprint(&text).is_ok() || Path::new(word).is_file()
 }
 
-/// What a command line has, before clap parses it.
+/// The parts of a command line that matter for the store, read before clap parses it.
 #[derive(Default)]
 struct Line<'a> {
     verb: Vec<&'a str>,
     names_store: bool,
     has_since: bool,
-    /// Whether the verb takes arguments besides options and the store.
+    /// Whether the verb takes positional arguments besides the store.
     takes_arguments: bool,
-    /// The index of the first argument of the verb that is no option.
+    /// The index of the verb's first positional argument.
     first: Option<usize>,
-    /// Whether that stands right behind `--`.
+    /// Whether `--` immediately precedes that argument.
     is_behind_dashes: bool,
 }
 
@@ -149,7 +150,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The option of a verb, or one that all verbs have.
+/// Finds an option of a verb, or a common option.
 fn option_of<'a>(
     root: &'a Command,
     command: &'a Command,
@@ -158,8 +159,8 @@ fn option_of<'a>(
     command.get_arguments().chain(root.get_arguments()).find(|arg| is_meant(arg))
 }
 
-/// Of options of a letter, such as those of `-vs`, the one that may take a value; and whether it has one
-/// behind it.
+/// Returns the last option of a group such as `-vs`, which may take a value, and whether the group
+/// contains that value. `None` if a letter is not an option.
 fn last_of_cluster<'a>(
     root: &'a Command,
     command: &'a Command,
@@ -212,7 +213,7 @@ mod tests {
             ("simkeep diff a --since 1d", "simkeep diff --store a --since 1d"),
             ("simkeep scan -- a b", "simkeep scan --store a -- b"),
             ("simkeep scan a -- b", "simkeep scan --store a -- b"),
-            // What is wrong with it is for opening it to say.
+            // Opening the store will report what is wrong with its name.
             ("simkeep stats https://a/", "simkeep stats --store https://a/"),
         ] {
             assert_eq!(named_of(line), expected);

@@ -1,4 +1,4 @@
-//! Times and durations, read from the command line and shown.
+//! Parses times and durations from the command line, and formats them.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 /// The longest duration: 4,000,000 days.
 const SPAN_MS_MAX: u64 = 4_000_000 * 86_400_000;
 
-/// The day and the time of day of a time in milliseconds since 1970.
+/// The date and time of day in UTC of a time in milliseconds since 1970.
 fn civil(ms: i64) -> Option<DateTime> {
     civil::date(1970, 1, 1).at(0, 0, 0, 0).checked_add(SignedDuration::from_millis(ms)).ok()
 }
@@ -27,19 +27,19 @@ fn date(time: DateTime) -> String {
     format!("{:04}-{:02}-{:02}", time.year(), time.month(), time.day())
 }
 
-/// What stands for a time that no calendar has, and no store.
+/// The text for a time outside the calendar. No store contains such a time.
 fn no_time(ms: i64) -> String {
     format!("{ms} ms")
 }
 
-/// Times as people read them in a table: to the minute, all in one zone.
+/// Formats times for tables: to the minute, all in one zone.
 pub(crate) struct Clock {
     zone: TimeZone,
     name: &'static str,
 }
 
 impl Clock {
-    /// In the zone of this machine, as TZ or the system says, or in UTC.
+    /// A clock in the zone of this machine, as TZ or the system sets it, or in UTC.
     pub(crate) fn new(is_local: bool) -> Clock {
         match is_local {
             true => Clock { zone: TimeZone::system(), name: "local" },
@@ -47,15 +47,16 @@ impl Clock {
         }
     }
 
-    /// The heading of a column of times.
+    /// The heading of a column of times, with the zone.
     pub(crate) fn heading(&self, what: &str) -> String {
         format!("{what} ({})", self.name)
     }
 
-    /// Writes a time to the minute.
+    /// Formats a time to the minute.
     pub(crate) fn show(&self, time: Time) -> String {
         let ms = time.as_ms();
-        // Of the last day of all, which is the next one in some zones, it is not known how these are.
+        // The last timestamp of jiff is before the end of the last day. Its offset serves for later
+        // times, too.
         let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
         let offset = i64::from(self.zone.to_offset(at).seconds()) * 1000;
         match civil(ms.saturating_add(offset)) {
@@ -65,23 +66,23 @@ impl Clock {
     }
 }
 
-/// Writes a time to the second, in UTC.
+/// Formats a time to the second, in UTC.
 pub(crate) fn to_second(time: Time) -> String {
     let ms = time.as_ms();
     Time::from_ms_unchecked(ms.saturating_sub(ms.rem_euclid(1000))).to_string()
 }
 
-/// The day that a time is on, in UTC.
+/// The date of a time, in UTC.
 pub(crate) fn day(time: Time) -> String {
     time.to_string().split('T').next().unwrap_or_default().to_owned()
 }
 
-/// A time in 14 digits, in UTC.
+/// A time in 14 digits (`YYYYMMDDhhmmss`), in UTC.
 pub(crate) fn digits(time: Time) -> String {
     time.to_string().chars().filter(char::is_ascii_digit).take(14).collect()
 }
 
-/// A duration in seconds, in a suitable unit.
+/// Formats a duration in seconds in a suitable unit.
 pub(crate) fn span(seconds: u64) -> String {
     let (unit, name): (u64, _) = match seconds {
         0..120 => return many(seconds, "second", "seconds"),
@@ -91,7 +92,7 @@ pub(crate) fn span(seconds: u64) -> String {
     };
     let number = seconds as f64 / unit as f64;
     if number < 9.95 {
-        // Whole numbers are mostly meant as such.
+        // Round values are usually exact, so they are shown without a decimal.
         let number = format!("{number:.1}");
         format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
     } else {
@@ -99,7 +100,7 @@ pub(crate) fn span(seconds: u64) -> String {
     }
 }
 
-/// The milliseconds of a whole number and a unit, such as `90m`, `7d` or `3 days`.
+/// Parses a whole number and a unit, such as `90m`, `7d` or `3 days`, to milliseconds.
 fn span_ms(text: &str) -> Option<i64> {
     let text = text.trim();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -116,7 +117,7 @@ fn span_ms(text: &str) -> Option<i64> {
     number.parse::<i64>().ok()?.checked_mul(unit)
 }
 
-/// Reads a duration from an argument: a whole number and a unit, or 0.
+/// Parses a duration from an argument: a whole number and a unit, or 0.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let ms = if text.trim() == "0" { Some(0) } else { span_ms(text) };
     let ms = ms.and_then(|ms| u64::try_from(ms).ok()).filter(|ms| *ms <= SPAN_MS_MAX);
@@ -125,22 +126,23 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     })
 }
 
-/// Reads a duration of whole seconds that is not 0.
+/// Parses a duration of at least one second; fractions of a second are dropped.
 pub(crate) fn interval(text: &str) -> Result<Interval, String> {
     let interval = Interval::from_seconds(duration(text)?.as_secs());
     interval.map_err(|_| "write a duration from 1s to 4000000d".to_owned())
 }
 
-/// Reads a time from an argument: a date or a number of seconds, as [`simkeep_formats::time`] reads
-/// them, or a time relative to now.
+/// Parses a time from an argument: a date or a number of seconds, in the formats of
+/// [`simkeep_formats::time`], or a time relative to now.
 pub(crate) fn parse(text: &str) -> Result<Time, &'static str> {
     let time = simkeep_formats::time(text).or_else(|| relative_to(Time::now().as_ms(), text));
     time.map(Time::from_ms_unchecked)
         .ok_or("write 2024-05-01T12:00:00Z, 2024-05-01, '2024-05-01 12:00', 3d (three days ago) or 1714564800")
 }
 
-/// A time relative to another: `now`, the first moment of `today` or `yesterday` in UTC, or a duration
-/// before it, with or without `ago`.
+/// Parses a time relative to `now` in milliseconds: `now`, the first moment of `today` or
+/// `yesterday` in UTC, or a duration before `now`, with or without `ago`. `None` if the text is
+/// none of these, or the time is out of range.
 fn relative_to(now: i64, text: &str) -> Option<i64> {
     let text = text.trim().to_ascii_lowercase();
     let today = now.saturating_sub(now.rem_euclid(MS_PER_DAY));

@@ -1,6 +1,6 @@
 //! The host of a page.
 
-/// The host of a URL in lower case, without user and port; of one that has none its scheme.
+/// The host of a URL in lower case, without user and port; for a URL without a host, the scheme.
 pub(crate) fn host(url: &str) -> String {
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
     let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next());

@@ -1,4 +1,4 @@
-//! A file of lines: packed as its name says, and there when it is whole.
+//! A file of lines, compressed as its name says. It gets its name only once it is complete.
 
 use std::fs;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ enum Packed {
 }
 
 impl PackedFile {
-    /// Begins the file of this name, in whose place there may be another.
+    /// Begins the file with this name, which may replace an existing file.
     pub(crate) fn create(path: &Path) -> io::Result<PackedFile> {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let packing = if name.ends_with(".gz") {
@@ -35,8 +35,8 @@ impl PackedFile {
         PackedFile::packed(place_of(path)?, packing)
     }
 
-    /// Begins the file of this place, packed in this way. It takes the place of what is there, be that a
-    /// link.
+    /// Begins a file at this path with this compression. It replaces an existing file, even a
+    /// symbolic link.
     pub(crate) fn packed(place: PathBuf, packing: Packing) -> io::Result<PackedFile> {
         let file = Beside::create(&place)?;
         let packed = match packing {
@@ -51,7 +51,8 @@ impl PackedFile {
         Ok(PackedFile { place, packed })
     }
 
-    /// Puts it in its place: durable when this returns. Returns its length.
+    /// Moves the complete file to its path and returns its length in bytes. The file is durable
+    /// when this returns.
     pub(crate) fn put(self) -> io::Result<u64> {
         let file = match self.packed {
             Packed::Plain(file) => file,

@@ -1,4 +1,4 @@
-//! What is shown on a terminal while something takes long: how far it has come.
+//! Progress bars on a terminal for work that takes long.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,19 +11,19 @@ use simkeep_formats::Source;
 
 use crate::output::words::{bytes, count, many};
 
-/// What is shown where it is known how much there is to do.
+/// The template for work of known size.
 const BAR: &str = "{wide_bar} {percent} %  {msg}  {elapsed}";
 
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
-/// Does some work, and meanwhile shows on standard error how far it is, if that is a terminal.
+/// Runs some work and shows its progress on standard error, if that is a terminal.
 pub(crate) fn watched<T>(work: impl FnOnce(&Progress) -> T) -> T {
     let progress = Progress::default();
     let mut drawn = None;
     drawing(|bar| show(&progress, &mut drawn, bar), || work(&progress))
 }
 
-/// How far the reading of some sources is, drawn on standard error if that is a terminal.
+/// The progress of reading sources, drawn on standard error if that is a terminal.
 pub(crate) struct ReadingBar {
     bar: ProgressBar,
     drawn: Instant,
@@ -45,7 +45,7 @@ impl ReadingBar {
         ReadingBar { bar: bar.with_style(style(template)), drawn }
     }
 
-    /// Draws how many bytes were read, and a message, unless it has just drawn.
+    /// Draws the number of bytes read and a message, at most once per [`DRAWN_EVERY`].
     pub(crate) fn show(&mut self, bytes: u64, message: impl FnOnce() -> String) {
         if self.bar.is_hidden() || self.drawn.elapsed() < DRAWN_EVERY {
             return;
@@ -55,19 +55,19 @@ impl ReadingBar {
         self.bar.set_message(message());
     }
 
-    /// Does something that writes to standard error, without the bar.
+    /// Runs a function that writes to standard error, with the bar hidden.
     pub(crate) fn suspend(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Does some work that counts what it has done, and meanwhile shows that in the same way, once it has
-/// taken a second.
+/// Runs work that counts its finished items, and draws the count on standard error once it has
+/// taken a second, if that is a terminal.
 pub(crate) fn counted<T>(what: &str, all: u64, work: impl FnOnce(&AtomicU64) -> T) -> T {
     const PATIENCE: Duration = Duration::from_secs(1);
     let (done, since) = (AtomicU64::new(0), Instant::now());
@@ -84,14 +84,14 @@ pub(crate) fn counted<T>(what: &str, all: u64, work: impl FnOnce(&AtomicU64) -> 
     drawing(look, || work(&done))
 }
 
-/// Does some work, and meanwhile draws a bar again and again, if standard error is a terminal.
+/// Runs some work and draws a bar repeatedly meanwhile, if standard error is a terminal.
 fn drawing<T>(look: impl FnMut(&ProgressBar) + Send, work: impl FnOnce() -> T) -> T {
     if !io::stderr().is_terminal() {
         return work();
     }
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        // Without a thread to be had it goes on unseen.
+        // If no thread can be started, the work runs without a bar.
         let drawing = Builder::new().spawn_scoped(scope, || draw(look, &done)).ok();
         let drawing = drawing.map(|drawing| drawing.thread().clone());
         let _ends = Ends { done: &done, drawing };
@@ -99,7 +99,7 @@ fn drawing<T>(look: impl FnMut(&ProgressBar) + Send, work: impl FnOnce() -> T) -
     })
 }
 
-/// Ends the drawing, also where the work panics.
+/// Stops the drawing thread when dropped, also if the work panics.
 struct Ends<'d> {
     done: &'d AtomicBool,
     drawing: Option<Thread>,

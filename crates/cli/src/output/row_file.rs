@@ -1,4 +1,5 @@
-//! A file of rows: lines, packed as its name says, or a table if that ends with .parquet.
+//! A file of rows: lines, compressed as its name says, or a Parquet table if the name ends in
+//! `.parquet`.
 
 use std::path::Path;
 
@@ -11,11 +12,11 @@ use crate::output::words::{bytes, many};
 /// A file that is being written.
 pub(crate) struct RowFile {
     pub(crate) file: PackedFile,
-    /// Its name, fit to be shown.
+    /// Its name, escaped for messages.
     pub(crate) shown: String,
-    /// Whether a table is written to it, and not lines.
+    /// Whether the file is a Parquet table instead of lines.
     pub(crate) is_table: bool,
-    /// How many rows or lines were written to it.
+    /// The number of rows or lines written.
     pub(crate) rows: u64,
 }
 
@@ -24,7 +25,8 @@ impl RowFile {
     ///
     /// # Errors
     ///
-    /// If it cannot be made, or is to be a table and this was built without them.
+    /// If the file cannot be created, or should be a table and this program was built without
+    /// Parquet.
     pub(crate) fn create(path: &Path) -> Result<RowFile, Failure> {
         let is_table = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
         if cfg!(not(feature = "parquet")) && is_table {
@@ -37,14 +39,14 @@ impl RowFile {
     ///
     /// # Errors
     ///
-    /// If it cannot be made.
+    /// If the file cannot be created.
     pub(crate) fn of_lines(path: &Path) -> Result<RowFile, Failure> {
         let shown = escape::whole(&path.to_string_lossy());
         let file = PackedFile::create(path).map_err(|e| cannot(&shown, e))?;
         Ok(RowFile { file, shown, is_table: false, rows: 0 })
     }
 
-    /// Puts it in its place. Returns what is to be said of it.
+    /// Moves the file to its path. Returns a message with its rows, name and length.
     pub(crate) fn put(self) -> Result<String, Failure> {
         let RowFile { file, shown, is_table, rows } = self;
         let len = file.put().map_err(|e| cannot(&shown, e))?;
@@ -53,12 +55,12 @@ impl RowFile {
     }
 }
 
-/// That a file cannot be written.
+/// The failure of writing a file.
 pub(crate) fn cannot(shown: &str, e: std::io::Error) -> Failure {
     Failure::Other(format!("cannot write {shown}: {e}"))
 }
 
-/// That this program does without Parquet.
+/// The failure of a program that was built without Parquet.
 pub(crate) fn not_built() -> Failure {
     let why = "this simkeep was built without Parquet: build it with `--features parquet`";
     Failure::Usage(why.to_owned())

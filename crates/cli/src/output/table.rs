@@ -1,36 +1,37 @@
-//! Tables for people: columns as wide as what is in them, the last one whole.
+//! Tables for people: columns are as wide as their cells, and the last column is not padded.
 
 use std::io;
 
 use crate::output::Output;
 
-/// Rows that are held to see how wide they are. Later ones that are wider push what is right of them.
+/// The number of rows that are buffered to measure the columns. Wider cells in later rows push the
+/// cells right of them.
 const HELD: usize = 1000;
 
-/// Between two columns.
+/// The gap between two columns.
 const GAP: &str = "  ";
 
-/// A column: its heading, and the side that its cells are set to.
+/// A column: its heading, and the alignment of its cells.
 pub(crate) enum Column {
     Left(String),
     Right(String),
 }
 
-/// A table that is printed as its rows come. Memory does not grow with them.
+/// A table that is printed row by row. Memory does not grow with the number of rows.
 pub(crate) struct Table {
     columns: Vec<Column>,
     widths: Vec<usize>,
     held: Vec<Vec<String>>,
-    /// Whether the heading and what was held are printed.
+    /// Whether the heading and the buffered rows have been printed.
     has_begun: bool,
 }
 
-/// A column of texts.
+/// A left-aligned column, for text.
 pub(crate) fn left(heading: impl Into<String>) -> Column {
     Column::Left(heading.into())
 }
 
-/// A column of numbers.
+/// A right-aligned column, for numbers.
 pub(crate) fn right(heading: impl Into<String>) -> Column {
     Column::Right(heading.into())
 }
@@ -42,7 +43,7 @@ impl Table {
         Table { columns, widths, held: Vec::new(), has_begun: false }
     }
 
-    /// Adds a row: a cell for each column. What they quote has been escaped.
+    /// Adds a row with a cell for each column. The caller has escaped quoted text.
     pub(crate) fn row<const N: usize>(
         &mut self,
         cells: [String; N],
@@ -51,7 +52,7 @@ impl Table {
         self.cells(cells.into(), output)
     }
 
-    /// Adds a row for a table whose number of columns is known only at run time.
+    /// Adds a row to a table whose number of columns is known only at run time.
     pub(crate) fn cells(&mut self, cells: Vec<String>, output: &mut Output) -> io::Result<()> {
         assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
         if self.has_begun {
@@ -61,12 +62,12 @@ impl Table {
         if self.held.len() == HELD { self.begin(output) } else { Ok(()) }
     }
 
-    /// Prints what is held, where somebody waits for it.
+    /// Prints the buffered rows now, because a reader is waiting for them.
     pub(crate) fn show(&mut self, output: &mut Output) -> io::Result<()> {
         if self.has_begun || self.held.is_empty() { Ok(()) } else { self.begin(output) }
     }
 
-    /// Prints what is still held. A table without rows is its header line.
+    /// Prints the rows that are still buffered. A table without rows consists of its header line.
     pub(crate) fn end(mut self, output: &mut Output) -> io::Result<()> {
         if self.has_begun { Ok(()) } else { self.begin(output) }
     }

@@ -1,15 +1,16 @@
-//! Files that are written next to their final path. They are moved there once complete, or removed.
+//! Files that are written next to their final path, and moved there once complete, or removed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Files with such names that others may have left.
+/// The maximum number of names to try, since other processes may have left files with such names.
 const ATTEMPTS: u32 = 1000;
 
-/// Where a file goes that is named by a path: a link stays one, and what is no file stays what it is.
+/// The path at which to create a file, given the path that the user named. A symbolic link is
+/// resolved, so it stays a link. A device or a directory is refused.
 ///
-/// All results that a verb writes to a file go through here, so none of them can replace a file of a
+/// All results that a verb writes to a file use this function, so no result can replace a file of a
 /// store.
 pub(crate) fn place_of(path: &Path) -> io::Result<PathBuf> {
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -23,7 +24,7 @@ pub(crate) fn place_of(path: &Path) -> io::Result<PathBuf> {
     Ok(place)
 }
 
-/// Puts a result of a few bytes into a file, whole. A device or a pipe gets the bytes as they are.
+/// Writes a small result to a file atomically. A device or a pipe receives the bytes directly.
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return fs::write(path, bytes);
@@ -34,8 +35,8 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.put(&place)
 }
 
-/// Refuses a place in the directory of a store, or of what a store has published: nothing but the store
-/// itself writes there.
+/// Refuses a path in the directory of a store or of a published store: only the store itself writes
+/// there.
 pub(crate) fn refuse_store(place: &Path) -> io::Result<()> {
     let absolute = std::path::absolute(place)?;
     let there = absolute.ancestors().find(|path| path.is_dir()).unwrap_or(&absolute);
@@ -49,26 +50,27 @@ pub(crate) fn refuse_store(place: &Path) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::AlreadyExists, why))
 }
 
-/// Whether a folder is a store: one that lost a file still has the others.
+/// Whether a folder is a store. Two files are tested, since a damaged store may lack one of them.
 fn is_store(folder: &Path) -> bool {
     ["catalog.redb", "SNAPSHOT"].iter().any(|name| folder.join(name).is_file())
 }
 
-/// Whether a folder has generations of a store.
+/// Whether a folder contains generations of a published store.
 fn is_published(folder: &Path) -> bool {
     ["files", "generations"].iter().all(|name| folder.join(name).is_dir())
 }
 
-/// A file that is being written. Dropped, it is removed.
+/// A file that is being written. Dropping it removes the file, unless it was moved to its final
+/// path.
 pub(crate) struct Beside {
     file: File,
     path: PathBuf,
-    /// Whether it has its own name by now.
+    /// Whether it has been moved to its final path.
     put: bool,
 }
 
 impl Beside {
-    /// Begins a file in the folder of a place, or in the first one above it that is there.
+    /// Begins a file in the folder of `place`, or in the nearest existing folder above it.
     pub(crate) fn create(place: &Path) -> io::Result<Beside> {
         let named = place.file_name().ok_or(ErrorKind::InvalidInput)?;
         let absolute = std::path::absolute(place)?;
@@ -87,12 +89,13 @@ impl Beside {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// Where it is.
+    /// The current path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts it in the place of a file in the same folder, if there is one: durable when this returns.
+    /// Moves the file to its final path, in the same folder, replacing an existing file. The file
+    /// is durable when this returns.
     pub(crate) fn put(mut self, place: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.path, place)?;
@@ -115,7 +118,7 @@ impl Write for Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.put {
-            // What cannot be removed has a name that says what it is.
+            // If the file cannot be removed, its name still shows that it is incomplete.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -150,7 +153,7 @@ mod tests {
             assert!(place_of(&at(place)).is_err(), "{place}");
             assert!(put(&at(place), b"x").is_err(), "{place}");
         }
-        // Such a link is replaced, and not followed.
+        // The dangling link is replaced, not followed.
         for place in ["new", "out/new", "public.txt", "out/dangling"] {
             put(&at(place), b"x").unwrap();
             assert_eq!(fs::read(at(place)).unwrap(), b"x", "{place}");
@@ -173,7 +176,7 @@ mod tests {
         put.put(&place).unwrap();
         assert_eq!(fs::read(&place).unwrap(), b"whole");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-        // Of a folder that is not there yet.
+        // The file begins in an existing folder if its own folder does not exist yet.
         let deep = Beside::create(&dir.path().join("a/b/c")).unwrap();
         assert_eq!(deep.path().parent(), Some(dir.path()));
     }

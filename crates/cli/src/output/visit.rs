@@ -1,8 +1,8 @@
-//! An entry of a history as it is shown.
+//! The parts of a history entry, as text.
 
 use simkeep::{Content, Entry, Epoch, EpochInfo, Error, SameBy, Seen, Verdict};
 
-/// What was seen where no content of the page's own was.
+/// The name of what a visit saw; `None` if it saw content other than a redirect.
 pub(crate) fn seen(seen: &Seen) -> Option<&'static str> {
     match seen {
         Seen::Content(content) if content.is_redirect() => Some("redirect"),
@@ -13,18 +13,18 @@ pub(crate) fn seen(seen: &Seen) -> Option<&'static str> {
     }
 }
 
-/// A fingerprint in 16 digits.
+/// A fingerprint in 16 hexadecimal digits.
 pub(crate) fn fingerprint(fingerprint: u64) -> String {
     format!("{fingerprint:016x}")
 }
 
-/// The name of an epoch. A store names every epoch that it has fingerprints of, unless it is damaged.
+/// The name of an epoch. A store lists every epoch of its fingerprints, unless it is damaged.
 pub(crate) fn epoch(epochs: &[EpochInfo], epoch: Epoch) -> simkeep::Result<&str> {
     let info = epochs.iter().find(|info| info.epoch == epoch);
     info.map(|info| info.name.as_str()).ok_or(Error::UnknownEpoch(epoch.number()))
 }
 
-/// The name of the epoch that made a content's fingerprint; `None` for a redirect.
+/// The name of the epoch in which the fingerprint of a content was made; `None` for a redirect.
 pub(crate) fn epoch_of<'e>(
     epochs: &'e [EpochInfo],
     content: &Content,
@@ -32,19 +32,20 @@ pub(crate) fn epoch_of<'e>(
     content.made_in().map(|made_in| epoch(epochs, made_in)).transpose()
 }
 
-/// Whether an entry is a visit that found a redirect.
+/// Whether an entry is a visit that saw a redirect.
 pub(crate) fn is_redirect(entry: &Entry) -> bool {
     entry.is_visit() && entry.content().is_some_and(|content| content.is_redirect())
 }
 
-/// Whether what an entry meant goes by its digest alone, for want of a fingerprint.
+/// Whether an entry has a digest but no fingerprint, so that only the digest identifies its
+/// content.
 pub(crate) fn is_by_digest(entry: &Entry) -> bool {
     let content = entry.content();
     content.is_some_and(|content| content.fingerprint.is_none() && content.digest.is_some())
 }
 
-/// By what the content of an entry is known to be the same, or to have changed where it has no
-/// fingerprint.
+/// The evidence for a verdict: why the content is the same, or `Digest` if the content changed and
+/// has no fingerprint. `None` for other verdicts.
 pub(crate) fn known_by(entry: &Entry, verdict: Verdict) -> Option<SameBy> {
     match verdict {
         Verdict::Same(by) => Some(by),

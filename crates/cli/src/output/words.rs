@@ -1,4 +1,4 @@
-//! Numbers in words, and verdicts as programs read them.
+//! Numbers in words, and the keys of verdicts in JSON.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -10,8 +10,8 @@ use simkeep::{SameBy, Verdict};
 use crate::output::json::Share;
 use simkeep_formats::escape;
 
-/// How many pages took no part since they have no fingerprint in an epoch of this name, to be said after
-/// other figures; nothing of no page.
+/// A remark on the number of pages that were left out because they have no fingerprint in this
+/// epoch. Empty for zero pages.
 pub(crate) fn took_no_part(pages: u64, epoch: &str) -> String {
     match pages {
         0 => String::new(),
@@ -19,7 +19,7 @@ pub(crate) fn took_no_part(pages: u64, epoch: &str) -> String {
     }
 }
 
-/// That some pages took no part, which are the subject with its verb.
+/// A sentence that some pages were left out. `pages_have` is its subject and verb.
 pub(crate) fn without_part(pages_have: &str, epoch: &str) -> String {
     format!(
         "{pages_have} no fingerprint in {}, and took no part (too short, not text, or stale: see simkeep epoch stale)",
@@ -27,7 +27,7 @@ pub(crate) fn without_part(pages_have: &str, epoch: &str) -> String {
     )
 }
 
-/// Why texts have no fingerprint, and what that means.
+/// Why texts have no fingerprint, and the consequence.
 pub(crate) fn without_fingerprint() -> String {
     format!(
         "fewer than {} words, or only ignored ones: no fingerprint, compared by digest",
@@ -35,7 +35,7 @@ pub(crate) fn without_fingerprint() -> String {
     )
 }
 
-/// That a text is too short to tell from others.
+/// The message for a text that is too short to compare.
 pub(crate) fn too_short(file: &Path) -> String {
     let file = escape::whole(&file.to_string_lossy());
     format!(
@@ -44,7 +44,7 @@ pub(crate) fn too_short(file: &Path) -> String {
     )
 }
 
-/// A number with its thousands set apart.
+/// A number with thousands separators.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -57,24 +57,24 @@ pub(crate) fn count(number: u64) -> String {
     out
 }
 
-/// A figure of a summary: its name, the number, and what is to be said of it.
+/// A line of a summary: the name of a figure, the number, and a remark.
 pub(crate) fn figure(name: &str, number: u64, remark: &str) -> String {
     let gap = if remark.is_empty() { "" } else { "  " };
     format!("{name:<25}{:>13}{gap}{remark}", count(number))
 }
 
-/// How many of something there were a second; none if there was no time.
+/// The number of items per second; 0 if no time elapsed.
 pub(crate) fn per_second(elapsed: Duration, number: u64) -> f64 {
     let seconds = elapsed.as_secs_f64();
     if seconds > 0.0 { number as f64 / seconds } else { 0.0 }
 }
 
-/// A time in seconds, to the millisecond.
+/// A duration in seconds, rounded to the millisecond.
 pub(crate) fn rounded(elapsed: Duration) -> f64 {
     (elapsed.as_secs_f64() * 1000.0).round() / 1000.0
 }
 
-/// The line of a summary that says how long it took; and the rate, if that took long enough to tell.
+/// The line of a summary with the elapsed time, and with the rate if it took at least a second.
 pub(crate) fn time_taken(elapsed: Duration, records: u64) -> String {
     let time = format!("{:.1} s", elapsed.as_secs_f64());
     let line = format!("{:<25}{time:>13}", "time");
@@ -86,8 +86,7 @@ pub(crate) fn time_taken(elapsed: Duration, records: u64) -> String {
     format!("{line}  {rate} records a second")
 }
 
-/// An amount with two decimals, or with two digits that count if it is less than a tenth or a billion
-/// and more.
+/// A number with two decimals, or with two significant digits if it is below 0.1, or 1e9 or more.
 pub(crate) fn amount(amount: f64) -> String {
     if amount == 0.0 || (0.0995..1e9).contains(&amount) {
         return format!("{amount:.2}");
@@ -95,19 +94,19 @@ pub(crate) fn amount(amount: f64) -> String {
     if !(1e-6..1e9).contains(&amount) {
         return format!("{amount:.1e}");
     }
-    // The digits that a number in this form has before its exponent are those that count.
+    // The exponent of this form gives the number of decimals that keep two significant digits.
     let scientific = format!("{amount:.1e}");
     let exponent = scientific.split_once("e-").and_then(|(_, digits)| digits.parse().ok());
     let decimals: usize = exponent.unwrap_or(1);
     format!("{amount:.*}", decimals + 1)
 }
 
-/// How many of something.
+/// A number with its noun in the singular or plural.
 pub(crate) fn many(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
-/// Some of these names, for people; how many more there are.
+/// The first few names, escaped, and the number of further names.
 pub(crate) fn some_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     const NAMED: usize = 5;
     let names: Vec<&str> = names.collect();
@@ -118,7 +117,7 @@ pub(crate) fn some_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     }
 }
 
-/// A number of bytes, to three digits.
+/// A number of bytes in a binary unit, to three significant digits.
 pub(crate) fn bytes(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -126,7 +125,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
     let mut unit = "B";
     for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
-        // From here on it would be shown as 1024.
+        // A larger value would be shown as 1024.
         if value < 1023.5 {
             break;
         }
@@ -143,12 +142,12 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A share as a bar: forty characters for the whole, and at least one for anything.
+/// A ratio as a bar: forty characters for 1, and at least one for any positive ratio.
 pub(crate) fn bar(share: f64) -> String {
     (0..40).take_while(|n| f64::from(*n) < share * 40.0).map(|_| '█').collect()
 }
 
-/// A number of seconds, to the largest unit that it fills.
+/// A number of seconds, in the largest unit of which there are at least two.
 pub(crate) fn seconds(seconds: u64) -> String {
     match seconds {
         0..120 => many(seconds, "second", "seconds"),
@@ -157,8 +156,9 @@ pub(crate) fn seconds(seconds: u64) -> String {
     }
 }
 
-/// What is seen of a store that a writer is at work on: all that it had stored, or, if it cannot be
-/// followed, what it had sealed at some time, and how many operations it was behind.
+/// The note that a writer is active. If the writer is too fast to follow, `sealed` is the time of
+/// the state that was sealed, and the number of operations that it lacks; otherwise all stored
+/// operations are visible.
 pub(crate) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
     let Some((written, behind)) = sealed else {
         return "another process is writing; this is all that it had stored by now".to_owned();
@@ -170,7 +170,7 @@ pub(crate) fn beside_writer(sealed: Option<(SystemTime, u64)>) -> String {
     )
 }
 
-/// That a newer generation than the one that is read is not whole.
+/// The note that a newer generation than generation `number` is incomplete.
 pub(crate) fn incomplete(newer: &Incomplete, number: u64) -> String {
     format!(
         "generation {} is incomplete, so this is generation {number}: {}; it is read once it is complete",
@@ -178,13 +178,13 @@ pub(crate) fn incomplete(newer: &Incomplete, number: u64) -> String {
     )
 }
 
-/// The share of words that changed, from and to, as programs read it.
+/// The range of the ratio of words that changed, for JSON.
 pub(crate) fn changed(meaning: &Meaning) -> [Share; 2] {
     let changed = meaning.changed();
     [changed.start, changed.end].map(|share| Share(f64::from(share)))
 }
 
-/// The verdict as programs read it.
+/// The key of a verdict in JSON.
 pub(crate) fn verdict_key(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::New => "new",
@@ -200,7 +200,7 @@ pub(crate) fn verdict_key(verdict: Verdict) -> &'static str {
     }
 }
 
-/// By what a page is known to be the same, as programs read it.
+/// The key of the evidence that a page is the same, in JSON.
 pub(crate) fn same_by_key(by: SameBy) -> &'static str {
     match by {
         SameBy::Digest => "digest",

@@ -1,4 +1,4 @@
-//! The verbs of the tool, in the groups of `simkeep --help`: a file or a folder for each.
+//! The verbs of the tool, in the groups of `simkeep --help`, with a file or a folder for each.
 
 pub(crate) mod ask;
 pub(crate) mod change;

@@ -1,4 +1,4 @@
-//! An entry of a history.
+//! An entry of a history, for JSON.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,12 @@ use simkeep::{Entry as Of, EpochInfo};
 use super::{Digest, EpochName, Fingerprint, Number, Time};
 use crate::output::visit;
 
-/// An entry of a page, as `simkeep export` writes it: without keys that say nothing.
+/// An entry of a page's history, in the format of `simkeep export`. Keys without a value are left
+/// out.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Entry<'a> {
     url: Cow<'a, str>,
-    /// When the visit was.
+    /// The time of the visit. For a weight or class, the time from which it applies.
     t: Time,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<OfContent>,
@@ -21,44 +22,44 @@ pub(crate) struct Entry<'a> {
     digest: Option<Digest>,
     #[serde(skip_serializing_if = "Option::is_none")]
     epoch: Option<EpochName<'a>>,
-    /// The HTTP status.
+    /// The HTTP status code; left out if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-    /// When the page was last modified, as the server said.
+    /// The `Last-Modified` time of the response; left out if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     modified: Option<Time>,
-    /// How important the page is from this time on.
+    /// The weight (importance) of the page from this time on; left out if it is not set here.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<Number>,
-    /// The class that the page is of from this time on.
+    /// The class of the page from this time on; left out if it is not set here.
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<u32>,
-    /// What was seen, if not content; or that it was restated.
+    /// What the visit saw if it saw no content, or "restated"; left out for other entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<NoContent>,
 }
 
-/// The fingerprint of content; null if it has none.
+/// The fingerprint of the content; null if the content has no fingerprint.
 #[derive(Debug, Serialize, JsonSchema)]
 struct OfContent(Option<Fingerprint>);
 
-/// What an entry is that is no visit that saw content.
+/// The kind of an entry that is not a visit with content.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum NoContent {
-    /// The page leads elsewhere: the digest names the target.
+    /// The page redirects. The digest identifies the target.
     Redirect,
     NotModified,
     Gone,
     Failed,
-    /// The content of this time and digest has this fingerprint in another epoch.
+    /// The content with this time and digest has this fingerprint in another epoch.
     Restated,
 }
 
 impl<'a> Entry<'a> {
-    /// An entry of a page of a store with these epochs.
+    /// The JSON form of an entry of a page. `epochs` are the epochs of its store.
     pub(crate) fn of(url: &'a str, of: &Of, epochs: &'a [EpochInfo]) -> simkeep::Result<Entry<'a>> {
-        // A redirect is written without what content has.
+        // A redirect is written without the keys of content.
         let content = of.content().filter(|_| of.epoch().is_some());
         let epoch = of.epoch().map(|epoch| visit::epoch(epochs, epoch)).transpose()?;
         let visit = of.visit();
@@ -94,7 +95,7 @@ mod tests {
     }
     use simkeep::{Observation, Options, Restatement, Store};
 
-    /// An export is read back by `load`, and so is what is printed in its keys.
+    /// `load` reads an export back, so printed entries must be identical to exported ones.
     #[test]
     fn entry_is_written_as_in_an_export() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! An epoch, and what there is of it.
+//! An epoch and its counts, for JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,26 +7,26 @@ use simkeep::{EpochInfo, Snapshot};
 
 use super::{EpochName, Role};
 
-/// An epoch: what made fingerprints, and what they are for.
+/// An epoch: the recipe or program that makes fingerprints, and the purpose of the fingerprints.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(crate) struct Epoch<'a> {
     epoch: EpochName<'a>,
-    /// Its number in this store, from 0 on.
+    /// The number of the epoch in this store, from 0.
     number: u32,
     role: Role,
-    /// The largest distance that is a minor change, in bits.
+    /// The largest distance of a minor change, in bits.
     minor: u32,
-    /// The largest distance that is a moderate change.
+    /// The largest distance of a moderate change, in bits.
     moderate: u32,
     state: State,
-    /// How many visits the store knew when it began.
+    /// The number of visits in the store when the epoch began.
     begun_at_visit: u64,
-    /// Different fingerprints, counted once for each segment that has them.
+    /// The number of different fingerprints, counted once for each segment that contains them.
     fingerprints: u64,
 }
 
-/// Whether an epoch is in use (the newest that verdicts or near-duplicates go by), another that lives,
-/// or has ended.
+/// The state of an epoch: in use (the newest epoch for verdicts or for near-duplicates), otherwise
+/// live, or ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum State {
@@ -44,7 +44,7 @@ impl State {
         }
     }
 
-    /// As people read it.
+    /// The state in words, for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             State::InUse => "in use",
@@ -55,7 +55,7 @@ impl State {
 }
 
 impl<'a> Epoch<'a> {
-    /// An epoch of a snapshot.
+    /// The JSON form of an epoch of a snapshot.
     pub(crate) fn of(snapshot: &Snapshot, info: &'a EpochInfo) -> Epoch<'a> {
         let in_use = [snapshot.change_epoch(), snapshot.near_epoch()].contains(&info.epoch);
         Epoch::new(info, in_use, snapshot.fingerprints(info.epoch))
@@ -74,7 +74,7 @@ impl<'a> Epoch<'a> {
         }
     }
 
-    /// Whether it is in use, lives or has ended.
+    /// The state of the epoch.
     pub(crate) fn state(&self) -> State {
         self.state
     }

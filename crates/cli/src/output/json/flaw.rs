@@ -1,15 +1,15 @@
-//! Damage.
+//! Damage in a store, for JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::Corruption;
 
-/// Where something is damaged.
+/// A damaged place in a store.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Flaw<'a> {
-    /// The file, by its name in the store.
+    /// The name of the damaged file within the store.
     file: &'a str,
-    /// From which byte on, about.
+    /// The approximate byte offset at which the damage begins.
     offset: u64,
     /// What is wrong there.
     why: &'a str,

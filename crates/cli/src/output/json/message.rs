@@ -1,11 +1,11 @@
-//! What is said on standard error.
+//! Messages on standard error, as JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Saw;
 
-/// A line on standard error with --json: why the verb failed, or a note on its answer.
+/// A line on standard error with --json: the error of a failed verb, or a note about its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Message<'a> {
@@ -14,30 +14,30 @@ pub(crate) enum Message<'a> {
     Note(Note<'a>),
 }
 
-/// Why a verb failed.
+/// The error of a failed verb.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Error<'a> {
-    /// What the program ends with: see the table in `simkeep --help`.
+    /// The exit code of the program; see the table in `simkeep --help`.
     pub(crate) exit_code: u8,
-    /// What kind of failure it is, such as "damaged", "locked" or "not-a-store".
+    /// The kind of the failure, such as "damaged", "locked" or "not-a-store".
     pub(crate) kind: &'a str,
-    /// The file that it is about.
+    /// The file or directory that the error is about; null if there is none.
     pub(crate) file: Option<&'a str>,
-    /// Where in that file, in bytes.
+    /// The byte offset in that file; null if unknown.
     pub(crate) offset: Option<u64>,
-    /// What happened, and what to do.
+    /// What happened, and what to do about it.
     pub(crate) message: &'a str,
 }
 
-/// That a writer is at work on the store.
+/// A note that a writer is active on the store.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Beside<'a> {
     pub(crate) message: &'a str,
-    /// The state of the store that the answer is of.
+    /// The state of the store that the answer describes.
     pub(crate) saw: Saw,
 }
 
-/// A note on an answer.
+/// A note about an answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Note<'a> {
     pub(crate) message: &'a str,

@@ -1,14 +1,15 @@
-//! What programs read: the values that all verbs write alike.
+//! JSON values that all verbs write in the same form.
 //!
-//! The answer of each verb is a type next to the verb, with `Serialize` and `JsonSchema`. `schema.rs`
-//! lists all of them. A key is never renamed, and never means something else. For that:
+//! The answer of each verb is a type next to the verb, with `Serialize` and `JsonSchema`.
+//! `schema.rs` lists all of them. A key is never renamed and never changes its meaning. These rules
+//! make that possible:
 //!
-//! - the same thing has the same key everywhere, and another thing another one;
+//! - the same value has the same key everywhere, and different values have different keys;
 //! - sizes end in `_bytes`, durations in `_seconds`, and times are [`Time`]s;
-//! - fingerprints are [`Fingerprint`]s, and `epoch` is the name of one, an [`EpochName`];
-//! - an object has all its keys, always: `null` is what there is none of. Only an [`Entry`], with what a
-//!   verb adds to it, leaves keys out, as in an export;
-//! - an answer of one object says in `saw` what it is an answer of: [`Saw`].
+//! - fingerprints are [`Fingerprint`]s, and `epoch` is the name of an epoch, an [`EpochName`];
+//! - an object always has all its keys, and a missing value is `null`. Only an [`Entry`], with the
+//!   keys that a verb adds to it, leaves keys out, as an export does;
+//! - an answer of one object names the state that it describes in `saw`: [`Saw`].
 
 mod entry;
 mod epoch;

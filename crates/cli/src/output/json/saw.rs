@@ -1,4 +1,4 @@
-//! What an answer is an answer of.
+//! The state of the store that an answer describes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,21 +6,23 @@ use simkeep::Reader;
 
 use super::Time;
 
-/// The state of the store that an answer is of.
+/// The state of the store that an answer describes.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(crate) struct Saw {
-    /// The number of the last operation in it.
+    /// The number of the last operation in this state.
     sequence: u64,
-    /// The number of the generation, if it is what a store has published.
+    /// The number of the generation, for a published store; otherwise null.
     generation: Option<u64>,
-    /// When this was the newest state, if a writer is at work; when a generation was published.
+    /// When this was the newest state, if a writer is active; when a generation was published;
+    /// otherwise null.
     written: Option<Time>,
-    /// How many operations were acknowledged since.
+    /// The number of acknowledged operations that are not in this state.
     behind: u64,
 }
 
 impl Saw {
-    /// What a reader sees. Says how far it is behind by now, so it is made last.
+    /// The state that a reader sees. Counts the operations behind at the time of the call, so it
+    /// must be created last.
     pub(crate) fn of(reader: &Reader) -> Saw {
         let written = reader.written().map(|at| Time(at.into()));
         Saw {

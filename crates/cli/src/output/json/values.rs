@@ -1,4 +1,4 @@
-//! Values that stand for one thing in all verbs.
+//! Values that have the same meaning in all verbs.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::output::{visit, words};
 
-/// A value that is written as a text, what it is, how it is written, and what its schema says.
+/// Defines a value that is written as a string: its description, type, formatter and schema.
 macro_rules! text {
     ($what:literal, $name:ident($of:ty), $write:expr, $schema:tt) => {
         #[doc = $what]
@@ -33,14 +33,14 @@ macro_rules! text {
     };
 }
 
-/// A schema with what it is of.
+/// Adds a description to a schema.
 fn described(what: &str, mut schema: Schema) -> Schema {
     schema.insert("description".to_owned(), what.trim().into());
     schema
 }
 
 text! {
-    " A time as of RFC 3339, in UTC; with its milliseconds if it has any.", Time(simkeep::Time), |time| time.to_string(),
+    " A time in UTC as of RFC 3339, with milliseconds unless they are zero.", Time(simkeep::Time), |time| time.to_string(),
     { "type": "string", "format": "date-time", "pattern": "Z$" }
 }
 
@@ -53,12 +53,12 @@ text! {
     { "type": "string", "pattern": "^[0-9a-f]{16}$" }
 }
 text! {
-    " The digest of what came, in 32 hexadecimal digits.", Digest(simkeep::Digest),
+    " The 128-bit digest of the exact content, in 32 hexadecimal digits.", Digest(simkeep::Digest),
     |digest| digest.to_string(),
     { "type": "string", "pattern": "^[0-9a-f]{32}$" }
 }
 text! {
-    " What a visit meant after those before it.", Verdict(simkeep::Verdict), words::verdict_key,
+    " The verdict of a visit: how the page changed since its earlier visits.", Verdict(simkeep::Verdict), words::verdict_key,
     {
         "type": "string",
         "enum": [
@@ -68,11 +68,11 @@ text! {
     }
 }
 text! {
-    " How much of a change a distance is.", Band(simkeep::fingerprint::Band), |band| band.name(),
+    " How much of a text changed, estimated from a distance.", Band(simkeep::fingerprint::Band), |band| band.name(),
     { "type": "string", "enum": ["none", "minor", "moderate", "major"] }
 }
 text! {
-    " What an epoch is for.", Role(simkeep::Role), |role| role.to_string(),
+    " The purpose of an epoch's fingerprints: detecting changes, finding near-duplicates, or both.", Role(simkeep::Role), |role| role.to_string(),
     { "type": "string", "enum": ["change", "near", "both"] }
 }
 text! {
@@ -98,7 +98,7 @@ impl JsonSchema for EpochName<'_> {
     }
 }
 
-/// A positive number as people write one: a whole one without decimals.
+/// A number of at least 0. A whole number is written without a decimal point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number(pub(crate) f64);
 
@@ -128,7 +128,7 @@ impl JsonSchema for Number {
     }
 }
 
-/// A part of a whole, from 0 to 1, to four digits.
+/// A ratio from 0 to 1, rounded to four decimals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share(pub(crate) f64);
 

@@ -15,10 +15,11 @@ pub(crate) struct VerdictCounts {
     changed: u64,
     /// Visits with earlier content of the page.
     reverted: u64,
-    /// Visits of a page that was gone.
+    /// Visits that found the page gone.
     gone: u64,
     failed: u64,
-    /// Visits without evidence: out of order, or unmodified although no content of the page was seen.
+    /// Visits without evidence: out of order, or not modified although no content of the page had
+    /// been seen.
     other: u64,
 }
 

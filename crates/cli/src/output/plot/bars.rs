@@ -1,15 +1,16 @@
-//! Bars below each other.
+//! Horizontal bars below each other.
 
 use maud::{Markup, html};
 
 use super::{WIDTH, cut, more, px};
 
 const BAR_HEIGHT: f64 = 34.0;
-/// The most bars, and the width of a name above a bar, so that a drawing is never large.
+/// The maximum number of bars. With the width of a name above a bar, it limits the size of a
+/// drawing.
 const BARS_MAX: usize = 40;
 const NAME_WIDTH_MAX: f64 = 180.0;
 
-/// Bars below each other, each with its name and what is said of it.
+/// Draws horizontal bars, each with its name and a label.
 pub(crate) fn bars(title: &str, described: &str, rows: &[(String, f64, String)]) -> Markup {
     let largest = rows.iter().map(|row| row.1).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
     let of = |(name, value, said): &(String, f64, String)| {
@@ -18,10 +19,10 @@ pub(crate) fn bars(title: &str, described: &str, rows: &[(String, f64, String)])
     spans(title, described, &rows.iter().map(of).collect::<Vec<_>>())
 }
 
-/// A span of an axis: its name, where it begins and ends as shares of the axis, and what is said of it.
+/// A span of an axis: its name, its begin and end as ratios of the axis, and a label.
 pub(crate) type Span = (String, f64, f64, String);
 
-/// Spans below each other on one axis. Of very many the longest.
+/// Draws spans below each other on one axis. If there are too many, draws only the longest.
 pub(crate) fn spans(title: &str, described: &str, rows: &[Span]) -> Markup {
     let shown = longest(rows);
     let more = more(rows.len(), BARS_MAX);
@@ -45,7 +46,7 @@ pub(crate) fn spans(title: &str, described: &str, rows: &[Span]) -> Markup {
     }
 }
 
-/// The longest spans, in the order that they had.
+/// The longest spans, in their original order.
 fn longest(rows: &[Span]) -> Vec<&Span> {
     let mut by_length: Vec<_> = rows.iter().enumerate().collect();
     by_length.sort_by(|(_, a), (_, b)| (b.2 - b.1).total_cmp(&(a.2 - a.1)));
@@ -54,8 +55,8 @@ fn longest(rows: &[Span]) -> Vec<&Span> {
     by_length.into_iter().map(|(_, row)| row).collect()
 }
 
-/// How many characters of a name leave space for a number next to it. The width of the letters is
-/// estimated, since it depends on the fonts of the reader.
+/// The number of characters of a name that leave space for a number next to it. The width of
+/// letters is estimated, since it depends on the reader's fonts.
 fn fitting(name: &str) -> usize {
     let width = |c: char| match c {
         c if !c.is_ascii() => 11.0,

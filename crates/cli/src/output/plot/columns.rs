@@ -6,28 +6,28 @@ use super::ticks::{powers, round, short, whole};
 use super::{WIDTH, px};
 
 const PANEL_HEIGHT: f64 = 126.0;
-/// Space for the numbers left of the panel, above and below it.
+/// The margin left of the panel, for numbers; the margins above and below follow.
 const LEFT: f64 = 44.0;
 const TOP: f64 = 10.0;
 const BELOW: f64 = 34.0;
 const PANEL_WIDTH: f64 = WIDTH - LEFT - 8.0;
 const MARK_HEIGHT: f64 = 12.0;
 
-/// Columns side by side.
+/// A chart of columns side by side.
 pub(crate) struct Columns<'a> {
-    /// For those who do not see it.
+    /// Text for readers who cannot see the chart.
     pub(crate) title: &'a str,
     pub(crate) described: &'a str,
     pub(crate) values: &'a [f64],
-    /// What stands below some of the columns, by their numbers.
+    /// Labels below some of the columns, by the index of the column.
     pub(crate) below: Vec<(usize, String)>,
-    /// What the axis below is of.
+    /// The name of the horizontal axis.
     pub(crate) axis: &'a str,
-    /// Lines from top to bottom before some of the columns, with a word each above the panel.
+    /// Vertical lines before some of the columns, by index, each with a word above the panel.
     pub(crate) marks: Vec<(usize, &'a str)>,
-    /// A line from left to right at a height.
+    /// The height of a horizontal line, if there is one.
     pub(crate) level: Option<f64>,
-    /// Heights by powers of ten.
+    /// Whether the vertical axis is logarithmic.
     pub(crate) is_log: bool,
 }
 
@@ -35,7 +35,7 @@ impl Columns<'_> {
     pub(crate) fn html(&self) -> Markup {
         let largest = self.values.iter().copied().chain(self.level).fold(0.0, f64::max);
         let largest = if largest > 0.0 { largest } else { 1.0 };
-        // What is counted has no halves.
+        // Counts have no halves.
         let is_count = self.values.iter().all(|value| value.fract() == 0.0);
         let ticks = match self.is_log {
             true => powers(largest),
@@ -43,7 +43,7 @@ impl Columns<'_> {
             false => round(largest),
         };
         let highest = ticks.last().copied().unwrap_or(1.0);
-        // Of a number by powers of ten, one is already something.
+        // On a logarithmic axis, a value of 1 still has a visible height.
         let share = |value: f64| match self.is_log {
             false => value / highest,
             true if value <= 0.0 => 0.0,
@@ -74,7 +74,7 @@ impl Columns<'_> {
                 }
                 @for (nth, (number, word)) in self.marks.iter().enumerate() {
                     line.mark x1=(px(x(*number))) x2=(px(x(*number))) y1=(px(line(nth) - 2.0)) y2=(px(bottom)) {}
-                    // At the right it would lie outside.
+                    // At the right edge, the word would lie outside the drawing.
                     @let is_right = x(*number) > WIDTH - 60.0;
                     text x=(px(x(*number) + if is_right { -3.0 } else { 3.0 }))
                         y=(px(line(nth) + 7.0))
@@ -90,7 +90,7 @@ impl Columns<'_> {
     }
 }
 
-/// How a text stands below a column: within the panel.
+/// The anchor of a label below a column, which keeps it within the panel.
 fn anchor(number: usize, all: usize) -> &'static str {
     match number {
         _ if all < 8 => "middle",

@@ -1,14 +1,15 @@
-//! A plot in a file of its own: panels side by side, curves in each, a legend below.
+//! A plot in a file of its own: panels side by side with curves, and a legend below them.
 //!
-//! It has the colours of a light page as attributes, which every reader of SVG knows. Where the page is
-//! dark, the rules of its style sheet come before them.
+//! Attributes set the colours of a light page, which every SVG reader supports. On a dark page, the
+//! rules of the style sheet override them.
 
 use maud::{Markup, PreEscaped, html};
 use simkeep_formats::escape;
 
 use super::{cut, px};
 
-/// Colours that stand out on white and on black, and the dashes of those who take them again.
+/// Colours that are visible on white and on black. Curves that reuse a colour differ in their
+/// dashes.
 const COLOURS: [&str; 8] =
     ["#3b7ddd", "#e07b1a", "#2ca05a", "#e05252", "#9467d9", "#12a3b4", "#d65fae", "#a08030"];
 const DASHES: [&str; 4] = ["none", "7 4", "2 4", "10 4 2 4"];
@@ -21,24 +22,24 @@ text { font-family: system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans
 }
 ";
 
-/// A longer name is cut in the legend.
+/// The maximum length of a name in the legend, in characters. Longer names are cut.
 const NAME_CHARS_MAX: usize = 28;
 
-// Lengths are in pixels.
-/// Between two panels.
+// All lengths are in pixels.
+/// The gap between two panels.
 const GAP: f64 = 50.0;
-/// Around the panels.
+/// The margins around the panels.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
-/// From the panels to the legend, and from there to the end.
+/// The distances from the panels to the legend, and from the legend to the end.
 const BELOW: f64 = 70.0;
 const END: f64 = 46.0;
-/// An entry of the legend.
+/// The size of an entry of the legend.
 const ENTRY_WIDTH: f64 = 230.0;
 const ENTRY_HEIGHT: f64 = 22.0;
 
-/// A plot: its panels have curves of the same names, in the same order.
+/// A plot. Its panels have curves with the same names, in the same order.
 pub(crate) struct Plot<'a> {
     pub(crate) title: &'a str,
     /// The width and the height of a panel, in pixels.
@@ -46,24 +47,24 @@ pub(crate) struct Plot<'a> {
     pub(crate) panels: Vec<Panel<'a>>,
     /// The names of the curves.
     pub(crate) names: Vec<&'a str>,
-    /// Stands below the legend.
+    /// Text below the legend.
     pub(crate) note: &'a str,
 }
 
-/// A panel, in which curves run.
+/// A panel with curves.
 pub(crate) struct Panel<'a> {
     pub(crate) title: &'a str,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    /// What the axis below is of.
+    /// The name of the horizontal axis.
     pub(crate) below: &'a str,
     pub(crate) curves: Vec<Curve>,
 }
 
-/// An axis from its first tick to its last one, each with its label.
+/// An axis from its first tick to its last, each with its value and label.
 pub(crate) struct Axis(pub(crate) Vec<(f64, String)>);
 
-/// A curve, with marks at some of its points.
+/// A curve, with a filled dot and a ring at some of its points.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Curve {
     pub(crate) points: Vec<(f64, f64)>,
@@ -72,7 +73,7 @@ pub(crate) struct Curve {
 }
 
 impl Axis {
-    /// Where a value is, from 0 at the first tick to 1 at the last one.
+    /// The position of a value on the axis: 0 at the first tick, 1 at the last.
     fn share(&self, value: f64) -> f64 {
         let end = |tick: Option<&(f64, String)>| tick.map_or(0.0, |(value, _)| *value);
         let (first, last) = (end(self.0.first()), end(self.0.last()));
@@ -81,7 +82,7 @@ impl Axis {
 }
 
 impl Plot<'_> {
-    /// The plot as the text of a file.
+    /// The plot as the text of an SVG file.
     pub(crate) fn svg(&self) -> String {
         let (width, height) = self.size;
         let panels = width * self.panels.len() as f64 + GAP * (self.panels.len() as f64 - 1.0);
@@ -152,7 +153,7 @@ impl Plot<'_> {
     }
 }
 
-/// A line of the grid; the first one is the axis.
+/// A line of the grid. The line with number 0 is the axis.
 fn grid(number: usize, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> Markup {
     let (class, stroke) = if number == 0 { ("axis", "#6b7280") } else { ("grid", "#e5e7eb") };
     html! { line class=(class) stroke=(stroke) x1=(px(x1)) y1=(px(y1)) x2=(px(x2)) y2=(px(y2)) {} }
@@ -165,14 +166,14 @@ fn label(class: &str, (x, y): (f64, f64), anchor: &str, size: u32, text: &str) -
     }
 }
 
-/// The colour and the dashes of a curve.
+/// The colour and the dash pattern of a curve.
 #[expect(clippy::indexing_slicing, reason = "the remainder is smaller")]
 fn stroke(number: usize) -> (&'static str, &'static str) {
     let again = number / COLOURS.len();
     (COLOURS[number % COLOURS.len()], DASHES[again % DASHES.len()])
 }
 
-/// A name as a legend has it.
+/// A name, shortened for the legend.
 fn short(name: &str) -> String {
     escape::whole(&cut(name, NAME_CHARS_MAX))
 }

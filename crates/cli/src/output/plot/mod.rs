@@ -1,4 +1,4 @@
-//! Drawings in SVG, which any browser shows: curves for a file of their own, columns and bars for a
+//! Drawings in SVG, which any browser shows: curves for a separate file, columns and bars for a
 //! page.
 
 mod bars;
@@ -12,10 +12,10 @@ pub(crate) use bars::{bars, spans};
 pub(crate) use columns::Columns;
 pub(crate) use curves::{Axis, Curve, Panel, Plot};
 
-/// The width of columns and bars, in pixels of a narrow screen.
+/// The width of columns and bars, in pixels. It fits a narrow screen.
 const WIDTH: f64 = 340.0;
 
-/// A length as an attribute.
+/// A length as an attribute, in pixels.
 fn px(number: f64) -> String {
     format!("{number:.1}")
 }
@@ -28,7 +28,7 @@ pub(crate) fn cut(text: &str, chars: usize) -> String {
     }
 }
 
-/// That there are more than are shown, if so.
+/// The text "and N more" if there are more items than are shown.
 pub(crate) fn more(all: usize, most: usize) -> Option<String> {
     let more = all.saturating_sub(most);
     (more > 0).then(|| format!("and {} more", count(more as u64)))

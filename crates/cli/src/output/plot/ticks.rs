@@ -1,8 +1,8 @@
 //! Round numbers along an axis.
 
-/// Some round numbers from 0 to at least `most`, at equal distances; `most` is positive.
+/// Round numbers from 0 to at least `most`, at equal distances. `most` is positive.
 pub(super) fn round(most: f64) -> Vec<f64> {
-    /// As many steps as read well in a small figure.
+    /// The number of steps that is easy to read in a small figure.
     const STEPS: f64 = 4.0;
     let rough = most / STEPS;
     let power = 10_f64.powf(rough.log10().floor());
@@ -13,7 +13,7 @@ pub(super) fn round(most: f64) -> Vec<f64> {
     (0..=10).map(f64::from).take_while(|n| *n <= count).map(|n| n * step).collect()
 }
 
-/// Some round numbers from 0 to at least `most` that have no fraction.
+/// Whole round numbers from 0 to at least `most`.
 pub(super) fn whole(most: f64) -> Vec<f64> {
     match most {
         most if most <= 1.0 => vec![0.0, 1.0],
@@ -28,7 +28,7 @@ pub(super) fn powers(most: f64) -> Vec<f64> {
     (0..=20).map(f64::from).take_while(|power| *power <= last).map(|p| 10_f64.powf(p)).collect()
 }
 
-/// A number as an axis has it: with as few digits as tell it from its neighbours.
+/// A number as an axis label: at most three decimals, with a unit for thousands and more.
 pub(super) fn short(number: f64) -> String {
     let (value, unit) = match number {
         n if n >= 1e9 => (n / 1e9, " G"),
