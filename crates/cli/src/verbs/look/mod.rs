@@ -1,4 +1,4 @@
-//! Verbs that look at the store.
+//! Verbs that show a store's state.
 
 pub(crate) mod inspect;
 pub(crate) mod report;

@@ -1,4 +1,4 @@
-//! `tail`: what a crawl does, as it is acknowledged.
+//! `tail`: the operations of a crawl, in the order of acknowledgement.
 
 use std::collections::VecDeque;
 use std::thread;
@@ -19,10 +19,10 @@ use crate::output::table::{Table, left, right};
 use crate::output::words;
 use crate::time::Clock;
 
-/// Between two looks at what came.
+/// The interval between two looks for new operations.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Near pages that are named.
+/// The maximum number of near pages to name.
 const NEAR_LIMIT: usize = 5;
 
 /// Print the newest operations; with -f, follow them
@@ -54,7 +54,7 @@ pub(crate) struct Tail {
     near: Option<Option<u32>>,
 }
 
-/// Where lines go.
+/// Prints operations, as a table or as JSON.
 struct Lines<'a> {
     asked: &'a Tail,
     is_json: bool,
@@ -79,25 +79,26 @@ impl Tail {
             lines.flush()?;
             let seen = reader.snapshot().sequence();
             thread::sleep(PAUSE);
-            // One small read, where the journal would be read anew if nobody writes.
+            // `behind` is one small read. `refresh` would read the journal again even if nothing
+            // was written.
             if reader.behind() > 0 && reader.refresh()? {
                 lines.since(seen, &reader.snapshot())?;
             }
         }
     }
 
-    /// Whether an operation is asked for.
+    /// Whether the user asked for an operation.
     fn wants(&self, kind: &OperationKind) -> bool {
         self.under.as_ref().is_none_or(|prefix| kind.is_under(prefix))
     }
 }
 
 impl Lines<'_> {
-    /// The last operations of those that are held.
+    /// Prints the last operations in the journal.
     fn last(&mut self, reader: &Reader) -> Result<(), Failure> {
         let snapshot = reader.snapshot();
         let from = match self.asked.under {
-            // Any of them may be the last ones.
+            // Any operation in the journal may be among the last ones under the prefix.
             Some(_) => 0,
             None => snapshot.sequence().saturating_sub(self.asked.n as u64),
         };
@@ -117,7 +118,7 @@ impl Lines<'_> {
         for operation in &last {
             self.print(operation, &snapshot)?;
         }
-        // Nobody misses what never was.
+        // If the journal begins with operation 1, no older operations are missing.
         let first = held.map_or(snapshot.sequence() + 1, |held| *held.start());
         if is_short && first > 1 {
             self.flush()?;
@@ -129,7 +130,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// What came since an operation.
+    /// Prints the operations after the operation number `seen`.
     fn since(&mut self, seen: u64, snapshot: &Snapshot) -> Result<(), Failure> {
         let operations = Operations::after(snapshot, seen);
         let next = operations.available().map_or(snapshot.sequence() + 1, |held| *held.start());
@@ -145,7 +146,7 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// Says that some were sealed before they could be shown.
+    /// Notes that operations were sealed before they could be printed.
     fn missed(&mut self, first: u64, last: u64) -> Result<(), Failure> {
         if self.is_json {
             return Ok(self
@@ -174,7 +175,8 @@ impl Lines<'_> {
         Ok(())
     }
 
-    /// The pages near what a visit saw, if they are asked for, and it has a fingerprint that finds any.
+    /// The pages near the content of a visit. `None` if the user did not ask for them, or the
+    /// content has no fingerprint in the epoch for near-duplicates.
     fn near(&self, kind: &OperationKind, snapshot: &Snapshot) -> Result<Option<Matches>, Failure> {
         let Some(k) = self.asked.near else { return Ok(None) };
         let OperationKind::Entry { url, entry } = kind else { return Ok(None) };
@@ -188,7 +190,7 @@ impl Lines<'_> {
         Ok(Some(snapshot.search(&query)?))
     }
 
-    /// Prints what is held back.
+    /// Prints the buffered rows.
     fn flush(&mut self) -> Result<(), Failure> {
         self.table.show(self.output)?;
         Ok(self.output.finish()?)
@@ -213,7 +215,7 @@ fn row(operation: &LoggedOperation, clock: &Clock) -> [String; 4] {
     }
 }
 
-/// What an entry meant, in few words.
+/// The meaning of an entry, in a few words.
 fn meant(entry: &HistoryEntry) -> String {
     let (visit, verdict) = match entry {
         HistoryEntry::Visit { visit, verdict, .. } => (visit, *verdict),
@@ -230,18 +232,18 @@ fn meant(entry: &HistoryEntry) -> String {
     }
 }
 
-/// What an operation did, or the numbers of some that could not be shown.
+/// An operation, or the numbers of operations that were sealed before they could be printed.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Line<'a> {
-    /// A page got an entry: a visit, restated content, a weight, or a class.
+    /// A page got an entry: a visit, a restatement, a weight, or a class.
     Entry {
         /// The number of the operation.
         operation: u64,
         #[serde(flatten)]
         entry: Box<crate::verbs::ask::history::Line<'a>>,
-        /// Pages near what the visit saw, the nearest first; null if they are not asked for, or it
-        /// has no fingerprint that finds any.
+        /// The pages near the content that the visit saw, the nearest first. Null if they were not
+        /// asked for, or if the content has no fingerprint in the epoch for near-duplicates.
         near: Option<Vec<NearPage<'a>>>,
     },
     /// A page was forgotten.
@@ -249,7 +251,7 @@ pub(crate) enum Line<'a> {
         /// The number of the operation.
         operation: u64,
         url: &'a str,
-        /// How many visits of it were known.
+        /// The number of visits that the store had of the page.
         visits: u64,
     },
     /// All pages under a prefix were forgotten.
@@ -260,19 +262,19 @@ pub(crate) enum Line<'a> {
         pages: u64,
         visits: u64,
     },
-    /// Operations were sealed before they could be shown.
+    /// Operations were sealed before they could be printed.
     Missed {
-        /// The first of them.
+        /// The number of the first such operation.
         first_operation: u64,
         last_operation: u64,
     },
 }
 
-/// A page that is near.
+/// A page with a similar fingerprint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct NearPage<'a> {
     url: &'a str,
-    /// In how many bits it differs.
+    /// The number of bits in which its fingerprint differs.
     distance: u32,
     fingerprint: Fingerprint,
 }

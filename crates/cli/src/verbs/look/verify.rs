@@ -1,4 +1,4 @@
-//! `verify`: whether a store is sound.
+//! `verify`: checks a whole store for damage.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -18,8 +18,8 @@ use simkeep_formats::escape::whole;
 /// Check a whole store for damage
 ///
 /// Reads every byte, checks every checksum, and checks that pages, histories and fingerprint tables
-/// agree. Names all damage by file and block. Writes nothing. Of a published directory it reads the
-/// newest generation.
+/// agree. Names all damage by file and block. Writes nothing. For a published directory, it reads
+/// the newest generation.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep verify crawl.simkeep
@@ -33,7 +33,7 @@ pub(crate) struct Verify {
     rate: Option<u64>,
 }
 
-/// A number of bytes, with K, M or G for thousands of 1024.
+/// Parses a number of bytes, with K, M or G for powers of 1024.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (text.get(..at), 10),
@@ -68,23 +68,23 @@ impl Verify {
     }
 }
 
-/// Whether a store is sound.
+/// The result of checking a store.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     sound: bool,
-    /// How many files there are.
+    /// The number of files.
     files: usize,
     read_bytes: u64,
-    /// Whether the catalog was read, or the generation of what is published. It is not if a writer in
-    /// another process has it open.
+    /// Whether the catalog was read, or the generation of a published store. The catalog is not
+    /// read if a writer in another process has it open.
     catalog_read: bool,
-    /// Null if anything is damaged.
+    /// The number of pages; null if anything is damaged.
     pages: Option<u64>,
-    /// Null if anything is damaged.
+    /// The number of visits; null if anything is damaged.
     visits: Option<u64>,
     /// The first flaws, file by file.
     flaws: Vec<Flaw<'a>>,
-    /// How many more there are.
+    /// The number of further flaws.
     more_flaws: u64,
 }
 
@@ -104,7 +104,7 @@ impl<'a> From<&'a Verified> for Answer<'a> {
     }
 }
 
-/// For people.
+/// The result in lines, for people.
 fn lines(verified: &Verified) -> Vec<String> {
     let read =
         format!("{}, {}", many(verified.files as u64, "file", "files"), bytes(verified.bytes));

@@ -1,4 +1,4 @@
-//! What is counted page by page.
+//! Counts from one pass over all pages and visits.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::output::visit;
 use crate::output::words::{count, many};
 use simkeep_formats::escape;
 
-/// How many fingerprints there are, and what is to be said of them.
+/// The number of distinct fingerprints, and a remark on it.
 pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {
     let mark = if census.is_sampled() { "~" } else { "" };
     let most = census.commonest.map(|(fingerprint, pages)| {
@@ -24,7 +24,7 @@ pub(super) fn fingerprints(census: &FingerprintCensus) -> (String, String) {
     (format!("{mark}{}", count(census.different())), remark)
 }
 
-/// The hosts with most pages.
+/// Prints the hosts with the most pages.
 pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Failure> {
     output.line("")?;
     let columns = ["pages", "visits", "changed", "reverted"].map(right);
@@ -38,7 +38,7 @@ pub(super) fn print_hosts(census: &Census, output: &mut Output) -> Result<(), Fa
     Ok(table.end(output)?)
 }
 
-/// What is counted page by page.
+/// Counts from one pass over all pages and visits.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Census")]
 pub(super) struct Answer<'a> {
@@ -47,76 +47,79 @@ pub(super) struct Answer<'a> {
     pages_in_force: u64,
     /// Pages that are gone.
     pages_gone: u64,
-    /// Pages whose content was never seen.
+    /// Pages of which no visit saw any content.
     pages_never_seen: u64,
     visits: u64,
-    /// When the earliest visit was.
+    /// The time of the earliest visit; null without visits.
     first: Option<Time>,
-    /// When the latest visit was.
+    /// The time of the latest visit; null without visits.
     last: Option<Time>,
-    /// How many hosts have pages; URLs without one count as one for each scheme.
+    /// The number of hosts with pages; URLs without a host count as one host for each scheme.
     host_count: u64,
-    /// The hosts with most pages, the largest first.
+    /// The hosts with the most pages, the largest first.
     largest_hosts: Vec<Host<'a>>,
-    /// The fingerprints that find near-duplicates.
+    /// The fingerprints of the epoch for near-duplicates.
     fingerprint_census: Fingerprints<'a>,
-    /// The number of visits by their distance in bits to the version before.
+    /// The number of visits by their distance to the previous version, from 0 to 64 bits.
     distances: &'a [u64],
-    /// The number of pages by the share of their visits that found a change: none, then up to each tenth.
+    /// The number of pages by the ratio of their visits that found a change: none, up to a tenth,
+    /// up to two tenths, and so on.
     changing: [u64; 11],
-    /// The length of each period.
+    /// The length of each period, in seconds.
     period_seconds: i64,
-    /// Counts of verdicts by period, in order of time.
+    /// The counts of verdicts in each period, in order of time. Empty periods are left out.
     periods: Vec<Period>,
-    /// Counts of verdicts of visits so far in time from all others that they are in no period.
+    /// The counts of verdicts of visits outside of all periods, because their times are far from
+    /// all others.
     outside: VerdictCounts,
 }
 
-/// A host.
+/// A host, with counts of its pages and visits.
 #[derive(Serialize, JsonSchema)]
 struct Host<'a> {
     host: &'a str,
     pages: u64,
     visits: u64,
-    /// The verdicts of its visits.
+    /// The counts of the verdicts of its visits.
     #[serde(flatten)]
     verdicts: VerdictCounts,
 }
 
-/// The verdicts of the visits in a period.
+/// The counts of the verdicts of the visits in a period.
 #[derive(Serialize, JsonSchema)]
 struct Period {
-    /// The begin of the period.
+    /// The beginning of the period.
     from: Time,
     #[serde(flatten)]
     verdicts: VerdictCounts,
 }
 
-/// What the fingerprints are of pages that have one.
+/// Counts of the fingerprints that pages have now.
 #[derive(Serialize, JsonSchema)]
 struct Fingerprints<'a> {
-    /// Pages that have one now.
+    /// Pages that have a fingerprint now.
     pages: u64,
-    /// Pages with content that has none.
+    /// Pages whose content has no fingerprint.
     without_fingerprint: u64,
-    /// The number of fingerprints by their number of ones.
+    /// The number of pages by the number of 1 bits in their fingerprint, from 0 to 64.
     popcounts: &'a [u64],
-    /// In how many each bit is 1, the lowest first.
+    /// For each of the 64 bits, lowest first, the number of pages whose fingerprint has a 1 there.
     ones: &'a [u64],
-    /// How many there are in each of 256 equal parts of all values.
+    /// The number of pages by the highest eight bits of their fingerprint, in 256 counts.
     values: &'a [u64],
-    /// From what share of all values on a different fingerprint was counted: 1 if all were.
+    /// The ratio of distinct fingerprints that the following counts cover: 1 if all were counted.
     share: f64,
-    /// Different ones that were counted.
+    /// The number of distinct fingerprints that were counted.
     distinct: u64,
-    /// In how many different ones each bit is 1.
+    /// For each of the 64 bits, lowest first, the number of counted fingerprints that have a 1
+    /// there.
     distinct_ones: &'a [u64],
-    /// The number of different fingerprints by their number of pages, in powers of two.
+    /// The number of counted fingerprints by their number of pages: 1, 2 to 3, 4 to 7, and so on.
     shared: &'a [u64],
     commonest: Option<Commonest>,
 }
 
-/// The fingerprint that most pages have.
+/// The fingerprint that the most pages have.
 #[derive(Serialize, JsonSchema)]
 struct Commonest {
     fingerprint: Fingerprint,

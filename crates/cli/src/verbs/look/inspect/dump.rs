@@ -1,4 +1,4 @@
-//! The bytes of a segment, each with its meaning.
+//! Dumps the bytes of a segment, each with its meaning.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -18,7 +18,7 @@ use crate::input::limit::Limit;
 use crate::input::origin;
 use crate::output::{Output, write_object};
 
-/// What of a segment is dumped.
+/// The options that select the bytes of a segment to dump.
 #[derive(Args)]
 pub(super) struct Dump {
     /// Print the bytes and their meaning
@@ -27,7 +27,7 @@ pub(super) struct Dump {
     /// Dump the sections of this name
     #[arg(long, value_name = "KIND", requires = "dump")]
     section: Option<String>,
-    /// Dump only this part of them
+    /// Dump only this part of the sections
     #[arg(long, value_name = "NUMBER", requires = "dump")]
     part: Option<u16>,
     /// Dump the tables of this epoch
@@ -41,7 +41,7 @@ pub(super) struct Dump {
     limit: Limit,
 }
 
-/// A place in a file.
+/// A byte offset in a file.
 #[derive(Clone, Copy)]
 struct Offset(u64);
 
@@ -55,16 +55,16 @@ impl FromStr for Offset {
     }
 }
 
-/// Some bytes of the segment, and what they mean.
+/// Some bytes of the segment, and their meaning.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// Where they are in the file.
+    /// The offset of the bytes in the file.
     offset: u64,
     size_bytes: u64,
-    /// In hexadecimal digits; null if they are damaged.
+    /// The bytes in hexadecimal digits; null if they are damaged.
     bytes: Option<String>,
     meaning: &'a str,
-    /// Whether they are damaged, or are what they cannot be.
+    /// Whether the bytes are damaged or not valid.
     damaged: bool,
 }
 
@@ -149,7 +149,7 @@ fn print(line: &DumpLine, as_json: bool, output: &mut Output) -> io::Result<()> 
     if as_json {
         return write_object(out, &Line::of(line));
     }
-    // What it quotes is from strangers, and may have line ends.
+    // The meaning quotes data from web servers, which may contain line breaks.
     let quoted = escape::whole(&line.meaning);
     let shown = if quoted == line.meaning {
         line.to_string()

@@ -1,4 +1,4 @@
-//! One epoch.
+//! Shows an epoch.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -23,28 +23,28 @@ pub(super) struct EpochOf {
     name: String,
 }
 
-/// An epoch, and where its fingerprints are.
+/// An epoch, and the segments with its fingerprints.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     #[serde(flatten)]
     epoch: Epoch<'a>,
-    /// The segments that have fingerprints of it, the oldest first.
+    /// The segments with fingerprints of the epoch, the oldest first.
     segments: Vec<Segment>,
-    /// Of how many documents its table is; null if it has none.
+    /// The number of documents that its frequency table counted; null if it has no table.
     documents: Option<u64>,
-    /// How many features its table has.
+    /// The number of terms in its frequency table; null if it has no table.
     terms: Option<u64>,
-    /// Why its table cannot be read, if it has one.
+    /// Why its frequency table cannot be read; null if it can, or if it has none.
     table_missing: Option<&'a str>,
     saw: Saw,
 }
 
-/// What a segment has of an epoch.
+/// The fingerprints of an epoch in one segment.
 #[derive(Serialize, JsonSchema)]
 struct Segment {
     segment: u64,
     fingerprints: u32,
-    /// The size of their tables.
+    /// The size of their fingerprint tables in bytes.
     size_bytes: u64,
 }
 
@@ -61,7 +61,7 @@ impl EpochOf {
             places.extend(tables.filter(|of| of.epoch == epoch).map(|of| (segment.id, of)));
         }
         let own = overview.epochs.iter().filter(|own| own.info.epoch == epoch);
-        // An epoch that has ended has no origin any more.
+        // An ended epoch has no origin.
         let lives = own.clone().any(|own| !own.info.ended);
         let (origin, missing) = match Origin::of(&snapshot, epoch) {
             _ if !lives => (None, None),

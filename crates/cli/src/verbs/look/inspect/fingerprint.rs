@@ -1,4 +1,4 @@
-//! One fingerprint.
+//! Shows a fingerprint.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -35,29 +35,29 @@ pub(super) struct FingerprintOf {
     limit: usize,
 }
 
-/// What is known of a fingerprint.
+/// The pages with or near a fingerprint, and the cost of the search.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     fingerprint: Fingerprint,
     epoch: EpochName<'a>,
-    /// How many bits may differ.
+    /// The maximum distance in bits.
     k: u32,
-    /// Whether no page is missing.
+    /// Whether the list of pages is complete.
     complete: bool,
-    /// The pages that have it or are near it, the nearest first.
+    /// The pages that have the fingerprint or are near it, the nearest first.
     near: Vec<NearPage<'a>>,
-    /// How many pages had it before, and have another now.
+    /// The number of pages that had the fingerprint earlier, but do not have it now.
     pages_before: usize,
     explain: explain::Answer<'a>,
     saw: Saw,
 }
 
-/// A page that is near.
+/// A page with a similar fingerprint.
 #[derive(Serialize, JsonSchema)]
 struct NearPage<'a> {
     url: &'a str,
     distance: u32,
-    /// Which bits differ, the lowest being 0.
+    /// The numbers of the bits that differ; the lowest bit is 0.
     differing_bits: Vec<u32>,
     fingerprint: Fingerprint,
 }

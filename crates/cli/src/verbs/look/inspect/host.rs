@@ -1,4 +1,4 @@
-//! A host, or whatever else is under a prefix.
+//! Shows a site: all pages under a prefix.
 
 use std::collections::HashMap;
 
@@ -25,10 +25,10 @@ pub(super) struct HostOf {
     prefix: Prefix,
 }
 
-/// What is known of a site.
+/// Counts of the pages of a site, of their visits, and of copies.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// The prefix of its pages.
+    /// The prefix of the site's pages.
     under: String,
     pages: u64,
     /// Pages with content in force.
@@ -36,33 +36,33 @@ pub(crate) struct Answer<'a> {
     /// Pages that are gone.
     pages_gone: u64,
     visits: u64,
-    /// Visits that could be compared with one before.
+    /// Visits that could be compared with an earlier visit.
     comparisons: u64,
-    /// How many of these found the page changed by more than a minor change.
+    /// Comparisons that found more than a minor change.
     changes: u64,
-    /// How many of these found it back at an earlier version.
+    /// Comparisons that found an earlier version of the page.
     returns: u64,
-    /// When the earliest visit was.
+    /// The time of the earliest visit; null without pages.
     first: Option<Time>,
-    /// When the latest visit was.
+    /// The time of the latest visit; null without pages.
     last: Option<Time>,
-    /// Different fingerprints.
+    /// The number of distinct fingerprints.
     fingerprints: u64,
-    /// Pages that have the fingerprint of another one here.
+    /// Pages of the site whose fingerprint another page of the site has, too.
     copies_within: u64,
-    /// Pages whose fingerprint pages elsewhere have, too.
+    /// Pages of the site whose fingerprint a page outside of the site has, too.
     copies_elsewhere: u64,
-    /// Whether all fingerprints were looked at for copies.
+    /// Whether the counts of copies cover all fingerprints.
     complete: bool,
-    /// What was found to be damaged: what is counted are the pages before it.
+    /// The damage that ended the counts, which cover only the pages before it; null without damage.
     flaw: Option<Flaw<'a>>,
     saw: Saw,
 }
 
-/// Different fingerprints that are kept at most.
+/// The maximum number of distinct fingerprints to keep.
 const KEPT: usize = 1 << 20;
 
-/// What is counted.
+/// The counts so far.
 #[derive(Default)]
 struct Counts {
     pages: u64,
@@ -74,9 +74,9 @@ struct Counts {
     returns: u64,
     first: Option<simkeep::Time>,
     last: Option<simkeep::Time>,
-    /// Pages by their fingerprints.
+    /// The number of pages by fingerprint.
     fingerprints: HashMap<u64, u64>,
-    /// Whether there were more of those than are kept.
+    /// Whether there were more distinct fingerprints than [`KEPT`].
     is_cut: bool,
 }
 
@@ -112,10 +112,10 @@ impl Counts {
         Ok(())
     }
 
-    /// Counts the pages whose fingerprints are found on other hosts, too.
+    /// Counts the pages whose fingerprints pages outside of the site have, too.
     fn seek(&self, snapshot: &Snapshot, epoch: Epoch, elsewhere: &mut u64) -> simkeep::Result<()> {
         for (fingerprint, pages) in &self.fingerprints {
-            // With one more than there are here, one is elsewhere.
+            // If the search finds one page more than the site has, at least one page is outside.
             let limit = usize::try_from(*pages).unwrap_or(usize::MAX).saturating_add(1);
             let query = Query::new(*fingerprint, 0).epoch(epoch).limit(limit);
             *elsewhere += u64::from(snapshot.search(&query)?.near.len() as u64 > *pages) * pages;
@@ -156,16 +156,16 @@ impl HostOf {
 struct Site<'a> {
     prefix: &'a Prefix,
     counts: Counts,
-    /// Pages that have the fingerprint of another one here.
+    /// Pages of the site whose fingerprint another page of the site has, too.
     within: u64,
-    /// Pages whose fingerprint pages elsewhere have, too.
+    /// Pages of the site whose fingerprint a page outside of the site has, too.
     elsewhere: u64,
-    /// The damage before which all pages are counted.
+    /// The damage that ended the counts; only the pages before it are counted.
     flaw: Option<Corruption>,
 }
 
 impl Site<'_> {
-    /// For programs.
+    /// The counts for JSON.
     fn answer(&self, saw: Saw) -> Answer<'_> {
         let Site { prefix, counts, within, elsewhere, flaw } = self;
         Answer {
@@ -188,7 +188,7 @@ impl Site<'_> {
         }
     }
 
-    /// For people.
+    /// Prints the counts for people.
     fn print(&self, clock: &Clock, output: &mut Output) -> Result<(), Failure> {
         output.line(&self.prefix.to_string())?;
         for (name, number, remark) in self.figures(clock) {
@@ -205,7 +205,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// The name of each figure, the figure, and a remark.
+    /// The name of each count, the number, and a remark.
     fn figures(&self, clock: &Clock) -> [(&'static str, u64, String); 7] {
         let Site { counts, within, elsewhere, .. } = self;
         let span = counts.first.zip(counts.last).map(|(first, last)| {
@@ -234,7 +234,7 @@ impl Site<'_> {
     }
 }
 
-/// The damage that ended something; other errors are passed on.
+/// Returns the damage that ended a call; passes other errors on.
 fn damage(done: simkeep::Result<()>) -> simkeep::Result<Option<Corruption>> {
     match done {
         Ok(()) => Ok(None),

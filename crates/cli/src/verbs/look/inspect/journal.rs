@@ -1,4 +1,4 @@
-//! The journal.
+//! Shows the journal.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -54,25 +54,25 @@ impl JournalOf {
     }
 }
 
-/// What the journal holds: the operations that are in no segment yet.
+/// The contents of the journal: the operations that are in no segment yet.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer {
     /// The number of the first operation; null if there is none.
     first_operation: Option<u64>,
     last_operation: Option<u64>,
     operations: u64,
-    /// Different pages among them.
+    /// The number of distinct pages in these operations.
     pages: u64,
-    /// When the first visit was.
+    /// The time of the earliest visit; null without visits.
     first: Option<Time>,
-    /// When the last visit was.
+    /// The time of the latest visit; null without visits.
     last: Option<Time>,
     #[serde(flatten)]
     verdicts: VerdictCounts,
     restated: u64,
     weights: u64,
     classes: u64,
-    /// Pages and prefixes that were forgotten.
+    /// The number of forgotten pages and prefixes.
     forgotten: u64,
     saw: Saw,
 }

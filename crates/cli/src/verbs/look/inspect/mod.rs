@@ -1,4 +1,4 @@
-//! `inspect`: what a store is made of, and what it knows.
+//! `inspect`: shows the contents and the structure of a store.
 
 mod census;
 mod dump;

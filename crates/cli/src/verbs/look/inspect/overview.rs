@@ -1,4 +1,4 @@
-//! The whole store.
+//! Shows the whole store.
 
 use std::path::Path;
 
@@ -19,10 +19,10 @@ use crate::output::words::{self, bar, bytes, count};
 use crate::time::Clock;
 use crate::verbs::ask::near::explain::shape;
 
-/// Hosts that are named without `--deep`.
+/// The maximum number of hosts to name without `--deep`.
 const HOSTS: usize = 4;
 
-/// Prints what a store is on the whole; with `deep`, also what is counted page by page.
+/// Prints an overview of a store; with `deep`, also counts from a pass over all pages.
 pub(super) fn run(
     store: &Path,
     reader: &Reader,
@@ -89,7 +89,7 @@ fn print_visits(
     print_figure("visits", &count(overview.visits), &visits, output)
 }
 
-/// Prints how many hosts there are, or without a census the largest of a sample.
+/// Prints the number of hosts. Without a census, prints the largest hosts of a sample.
 fn print_hosts(
     overview: &Overview,
     census: Option<&Census>,
@@ -112,7 +112,7 @@ fn print_hosts(
     print_figure("hosts", "", &format!("{hosts} (sampled; --deep counts)"), output)
 }
 
-/// How many different fingerprints there are, and a remark on the commonest.
+/// The number of distinct fingerprints, and a remark on the most frequent one.
 fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String) {
     if let Some(census) = census {
         return census::fingerprints(&census.fingerprints);
@@ -126,7 +126,7 @@ fn fingerprints(overview: &Overview, census: Option<&Census>) -> (String, String
     (format!("{mark}{}", count(overview.fingerprints)), format!("different ones{most}"))
 }
 
-/// Prints how many bytes the files have, and what takes them.
+/// Prints the size of the files, and the purposes of the bytes.
 fn print_space(overview: &Overview, catalog: u64, output: &mut Output) -> Result<(), Failure> {
     let segments: u64 = overview.segments.iter().map(|segment| segment.bytes).sum();
     let all = segments + catalog;
@@ -192,7 +192,7 @@ fn print_epochs(overview: &Overview, output: &mut Output) -> Result<(), Failure>
     Ok(table.end(output)?)
 }
 
-/// What a store is on the whole.
+/// An overview of a store.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     pages: u64,
@@ -200,46 +200,49 @@ pub(crate) struct Answer<'a> {
     pages_in_force: u64,
     /// Pages that are gone.
     pages_gone: u64,
-    /// Pages whose content was never seen.
+    /// Pages of which no visit saw any content.
     pages_never_seen: u64,
     visits: u64,
-    /// No visit was earlier; it may have been forgotten since.
+    /// A lower bound of the times of all visits. It is the time of the earliest visit, unless that
+    /// visit was forgotten. Null without visits.
     first: Option<Time>,
-    /// No visit was later.
+    /// An upper bound of the times of all visits; null without visits.
     last: Option<Time>,
-    /// Pages with entries that are in no segment yet.
+    /// Pages with entries in the journal that are in no segment yet.
     unsealed_pages: u64,
-    /// The first and the last operation that is in no segment yet.
+    /// The numbers of the first and the last operation in the journal; null if it is empty.
     unsealed_operations: Option<[u64; 2]>,
-    /// Different fingerprints, counted once for each segment and epoch that has them.
+    /// The number of distinct fingerprints, counted once for each segment and epoch that contains
+    /// them.
     fingerprints: u64,
-    /// The most pages that one fingerprint is or was on in one segment.
+    /// The largest number of pages that have or had one fingerprint in one segment.
     commonest_pages: u64,
-    /// The hosts that have more than one in fifty of the pages, of 64 pages at equal distances.
+    /// The hosts with more than one in fifty of the pages, estimated from 64 pages at equal
+    /// distances.
     hosts: Vec<Host<'a>>,
-    /// What was found to be damaged among those pages.
+    /// The damage among those 64 pages, in which case `hosts` is empty; null without damage.
     flaw: Option<Flaw<'a>>,
-    /// What the bytes of the segments are for, the most first.
+    /// The bytes of the segments by purpose, the most first.
     spaces: Vec<Space>,
     catalog_bytes: u64,
     /// The segments, the oldest first.
     segments: Vec<Segment>,
     /// All epochs, the oldest first.
     epochs: Vec<Epoch<'a>>,
-    /// What is counted page by page, if that was asked for.
+    /// Counts from a pass over all pages; null without --deep.
     census: Option<census::Answer<'a>>,
     saw: Saw,
 }
 
-/// A host that has many of the pages.
+/// A host with many pages.
 #[derive(Serialize, JsonSchema)]
 struct Host<'a> {
     host: &'a str,
-    /// The share of all pages, about.
+    /// The approximate ratio of its pages to all pages.
     share: Share,
 }
 
-/// What bytes are for.
+/// The number of bytes for one purpose.
 #[derive(Serialize, JsonSchema)]
 struct Space {
     space: &'static str,
@@ -249,24 +252,24 @@ struct Space {
 /// A segment.
 #[derive(Serialize, JsonSchema)]
 struct Segment {
-    /// Its number, which its file is named after.
+    /// The number of the segment, which is also in its file name.
     segment: u64,
-    /// How often it was merged, about.
+    /// The depth of merges: 0 for a segment that is not the result of a merge.
     level: u64,
-    /// The first of the operations that it is of.
+    /// The number of the first operation in the segment.
     first_operation: u64,
     last_operation: u64,
     pages: u64,
     visits: u64,
-    /// No visit in it is earlier, or later than "last".
+    /// A lower bound of the times of its visits; "last" is an upper bound. Null without visits.
     first: Option<Time>,
     last: Option<Time>,
-    /// When it was written.
+    /// The time when it was written.
     created: Time,
     size_bytes: u64,
-    /// How its fingerprints are found.
+    /// The search structure of its fingerprints; null if it has none.
     shape: Option<&'static str>,
-    /// Of how much of it newer segments have records, too, about.
+    /// The approximate ratio of its records that newer segments replace or continue.
     superseded: Share,
 }
 

@@ -1,4 +1,4 @@
-//! One page: its versions, and where they stand.
+//! Shows a page: its versions, and where its records are.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -20,9 +20,9 @@ use crate::time::Clock;
 
 /// Show a page's versions and where they are stored
 ///
-/// One line per version: successive visits that saw the same content. Of each fingerprint only the
-/// digits that changed are shown, and the bits that differ (bit 0 is the lowest). `simkeep history`
-/// lists each visit.
+/// One line per version: successive visits that saw the same content. Shows only the digits of each
+/// fingerprint that changed, and which bits differ (bit 0 is the lowest). `simkeep history` lists
+/// each visit.
 #[derive(Args)]
 pub(super) struct PageOf {
     /// URL of the page, exactly as it was observed
@@ -32,7 +32,7 @@ pub(super) struct PageOf {
     limit: Limit,
 }
 
-/// Bits that are named one by one.
+/// The maximum number of bits to list one by one.
 const NAMED: usize = 8;
 
 impl PageOf {
@@ -76,7 +76,7 @@ fn record(record: &PageRecord) -> String {
     }
 }
 
-/// What is in force now.
+/// The content in force now.
 fn in_force(trace: &Trace, versions: &[Version], clock: &Clock) -> String {
     let page = &trace.page;
     let last = clock.show(page.last.time);
@@ -145,7 +145,7 @@ fn print(
     Ok(table.end(output)?)
 }
 
-/// The digits of a fingerprint, with dots for those that are as before.
+/// The digits of a fingerprint, with a dot for each digit that did not change.
 fn digits(fingerprint: u64, differing: Option<u64>) -> String {
     let digits = visit::fingerprint(fingerprint);
     let Some(differing) = differing else { return digits };
@@ -181,20 +181,20 @@ fn meaning_of(version: &Version) -> String {
     }
 }
 
-/// What is known of a page.
+/// The versions of a page, and the locations of its records.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     url: &'a str,
-    /// The key by which pages are ordered.
+    /// The sort key of the page (SURT).
     surt: &'a str,
     hash: Hash,
-    /// Where something of it stands, the newest first.
+    /// The locations of data about the page, the newest first.
     records: Vec<Record>,
     is_gone: bool,
     visits: u64,
-    /// The number of versions that are left out before those that are listed.
+    /// The number of older versions that are left out.
     older_versions: usize,
-    /// Visits that saw one content, one after another, the oldest first.
+    /// The versions: successive visits that saw the same content, the oldest first.
     versions: Vec<OfVersion<'a>>,
     saw: Saw,
 }
@@ -204,36 +204,36 @@ pub(crate) struct Answer<'a> {
 struct Record {
     /// The number of the segment; null for the journal.
     segment: Option<u64>,
-    /// Where it stands among the pages there.
+    /// The number of the page in that segment or journal, in order of pages.
     ordinal: u32,
-    /// The size of its record.
+    /// The size of the record in bytes; null for the journal.
     size_bytes: Option<u64>,
     entries: usize,
-    /// Whether there is nothing older that counts.
+    /// Whether older segments have no data about the page that still counts.
     is_first: bool,
 }
 
 /// A version of a page.
 #[derive(Serialize, JsonSchema)]
 struct OfVersion<'a> {
-    /// Its number, from 1 on, if content was seen.
+    /// The number of the version, from 1; null if no content was seen.
     number: Option<u32>,
     seen: Seen,
-    /// When its first visit was.
+    /// The time of the first visit.
     first: Time,
-    /// When its last visit was.
+    /// The time of the last visit.
     last: Time,
     visits: u64,
     verdict: Verdict,
     fingerprint: Option<Fingerprint>,
     digest: Option<Digest>,
-    /// Null if no content was seen.
+    /// The epoch of the fingerprint; null if no content was seen.
     epoch: Option<EpochName<'a>>,
-    /// The HTTP status of its first visit.
+    /// The HTTP status code of the first visit; null if unknown.
     status: Option<u16>,
-    /// The number of the version that the page is back at.
+    /// The number of the earlier version that the page returned to; null if it did not return.
     back_to: Option<u32>,
-    /// Which bits differ from the version before, the lowest being 0.
+    /// The numbers of the bits that differ from the previous version; the lowest bit is 0.
     differing_bits: Option<Vec<u32>>,
 }
 

@@ -1,4 +1,4 @@
-//! One segment.
+//! Shows a segment.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -138,7 +138,7 @@ fn print_sections(
     Ok(table.end(output)?)
 }
 
-/// Prints the tables of fingerprints, if there are any.
+/// Prints the fingerprint tables, if there are any.
 fn print_tables(
     segment: &SegmentView,
     snapshot: &Snapshot,
@@ -167,7 +167,7 @@ fn print_tables(
     Ok(table.end(output)?)
 }
 
-/// What a segment is; or with --dump, some bytes of it.
+/// A segment; with --dump, a range of its bytes.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "each is printed by itself")]
@@ -176,70 +176,71 @@ pub(crate) enum Line<'a> {
     Bytes(dump::Line<'a>),
 }
 
-/// What a segment is.
+/// A segment, as its file describes itself.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// Its number, which its file is named after.
+    /// The number of the segment, which is also in its file name.
     segment: u64,
     size_bytes: u64,
-    /// How often it was merged, about.
+    /// The depth of merges: 0 for a segment that is not the result of a merge.
     level: u64,
-    /// The first of the operations that it is of.
+    /// The number of the first operation in the segment.
     first_operation: u64,
     last_operation: u64,
     pages: u64,
     visits: u64,
-    /// Different fingerprints, of all epochs.
+    /// The number of distinct fingerprints, counted once for each epoch.
     fingerprints: u64,
-    /// Records that hide all older ones of their page.
+    /// The number of records that hide all older data of their page.
     resets: u64,
-    /// What it adds to the pages of the store.
+    /// The number of pages that the segment adds to the store; may be negative.
     page_delta: i64,
-    /// What it adds to the visits of the store.
+    /// The number of visits that the segment adds to the store; may be negative.
     visit_delta: i64,
-    /// What it adds to the pages of the store that have content in force.
+    /// The number of pages with content in force that the segment adds to the store; may be
+    /// negative.
     in_force_delta: i64,
-    /// What it adds to those that are gone.
+    /// The number of gone pages that the segment adds to the store; may be negative.
     gone_delta: i64,
-    /// No visit in it is earlier, or later than "last".
+    /// A lower bound of the times of its visits; "last" is an upper bound. Null without visits.
     first: Option<Time>,
     last: Option<Time>,
-    /// The most pages that one fingerprint is or was on.
+    /// The largest number of pages that have or had one fingerprint.
     longest_list: u64,
-    /// When it was written.
+    /// The time when it was written.
     created: Time,
-    /// Prefixes that were forgotten.
+    /// The number of prefixes that it records as forgotten.
     forgotten_prefixes: u64,
-    /// The parts of its file, in their order there.
+    /// The sections of the file, in their order in the file.
     sections: Vec<Section<'a>>,
-    /// The tables of fingerprints.
+    /// The fingerprint tables, one for each epoch.
     tables: Vec<TableOf<'a>>,
     saw: Saw,
 }
 
-/// A part of the file of a segment.
+/// A section of a segment's file.
 #[derive(Serialize, JsonSchema)]
 struct Section<'a> {
-    /// Its name in format/segment.md.
+    /// The name of the section in format/segment.md.
     kind: &'a str,
-    /// Its number among those of its kind and epoch.
+    /// The number of the section among those of the same kind and epoch.
     part: u16,
-    /// Whose fingerprints it is of, if it is of an epoch.
+    /// The epoch of the fingerprints, for a section of fingerprint tables; otherwise null.
     epoch: Option<EpochName<'a>>,
-    /// What it is for.
+    /// The purpose of the bytes.
     space: &'static str,
-    /// Where it begins in the file, in bytes.
+    /// The byte offset of the section in the file.
     offset: u64,
     size_bytes: u64,
     blocks: u64,
 }
 
-/// The table of the fingerprints of an epoch.
+/// The fingerprint table of an epoch.
 #[derive(Serialize, JsonSchema)]
 struct TableOf<'a> {
     epoch: EpochName<'a>,
     fingerprints: u32,
-    /// How they are found.
+    /// The search structure of the fingerprints.
     shape: &'static str,
     size_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! What a report is drawn of.
+//! The data that a report shows.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -13,17 +13,17 @@ use crate::exit::Failure;
 use crate::output::progress::{counted, watched};
 use crate::time;
 
-/// The farthest that a nearest page is looked for, in bits: beyond, searches become slow, and mean
-/// nothing.
+/// The maximum distance of the search for a nearest page, in bits. Larger distances are slow to
+/// search, and pages that far apart have nothing in common.
 pub(super) const FARTHEST: u32 = 8;
 
-/// What balls are counted without.
+/// No labels for the count of balls.
 const NO_LABELS: [(&str, &str); 0] = [];
 
-/// Clusters and mirrors that are named.
+/// The maximum number of clusters and mirrors to list.
 const LARGEST: usize = 20;
 
-/// What a report is drawn of.
+/// The data that a report shows.
 pub(super) struct Facts {
     pub(super) name: String,
     pub(super) made: String,
@@ -32,13 +32,13 @@ pub(super) struct Facts {
     pub(super) census: Census,
     pub(super) survey: Survey,
     pub(super) clusters: ClusterFacts,
-    /// Of each distance up to that of the clusters.
+    /// The balls for each distance up to that of the clusters.
     pub(super) balls: Vec<Balls>,
     pub(super) mirrors: Mirrors,
-    /// The number of sampled pages by the distance in bits to their nearest other page. The last element
-    /// counts pages with none within the largest distance.
+    /// The number of sampled pages by the distance in bits to their nearest other page. The last
+    /// element counts pages without another page within [`FARTHEST`].
     pub(super) nearest: Vec<u64>,
-    /// Up to which distance a change is minor, and up to which moderate.
+    /// The largest distances of a minor and of a moderate change, in bits.
     pub(super) bands: (u32, u32),
 }
 
@@ -47,13 +47,13 @@ pub(super) struct ClusterFacts {
     pub(super) pages: u64,
     pub(super) clusters: u64,
     pub(super) k: u32,
-    /// How many clusters have 1 page, 2 or 3, 4 to 7, and so on.
+    /// The number of clusters with 1 page, 2 to 3 pages, 4 to 7 pages, and so on.
     pub(super) sizes: Vec<u64>,
     pub(super) largest: Vec<Cluster>,
 }
 
 impl Facts {
-    /// Reads all pages a few times.
+    /// Collects the data. Reads all pages several times.
     pub(super) fn of(store: &Path, reader: &Reader) -> Result<Facts, Failure> {
         let snapshot = reader.snapshot();
         let census = watched(|progress| Census::of(&snapshot, progress))?;
@@ -89,7 +89,7 @@ fn clusters(snapshot: &Snapshot) -> Result<ClusterFacts, Failure> {
     })
 }
 
-/// How far the nearest other page is from each page of a sample.
+/// Searches the nearest other page of each sampled page, and counts the distances.
 fn nearest(snapshot: &Snapshot, census: &Census) -> Result<Vec<u64>, Failure> {
     let mut counts = vec![0; FARTHEST as usize + 2];
     let all = census.sample.len() as u64;

@@ -1,21 +1,21 @@
-//! A figure of the report: a drawing, what it shows in words, and its numbers as a table.
+//! A figure of the report: a drawing, its explanation, and its numbers as a table.
 
 use maud::{Markup, html};
 
 use crate::output::plot::{cut, more};
 
-/// What a store has any number of is cut, so that a report is never large: rows of a table, and
-/// characters of a name in it.
+/// The maximum number of rows in a table, and of characters in a cell. They bound the size of a
+/// report, since a store may have any number of items.
 const ROWS_MAX: usize = 400;
 const CELL_CHARS_MAX: usize = 120;
 
-/// A figure with what is said of it.
+/// A figure with its explanation.
 pub(super) struct Figure {
     pub(super) title: String,
-    /// What one sees, and what would be bad.
+    /// The explanation: what the drawing shows, and which signs are bad.
     pub(super) said: String,
     pub(super) drawing: Markup,
-    /// What it is drawn of: headings, and rows.
+    /// The headings and rows of the table.
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! `report`: a store as a page that people look at.
+//! `report`: describes a store in an HTML page for people.
 
 mod chapters;
 mod facts;
@@ -44,7 +44,7 @@ pub(crate) struct Report {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     file: &'a str,
-    /// The size of the file.
+    /// The size of the file in bytes.
     file_bytes: u64,
     saw: Saw,
 }
@@ -54,7 +54,7 @@ impl Report {
         let store = common.store()?;
         let reader = read(&store)?;
         let cannot = |e| Failure::Other(format!("cannot write {}: {e}", self.output.display()));
-        // Before the work, whether there is a place for what it makes.
+        // Creates the output file before the work, so that a bad path fails early.
         let place = place_of(&self.output).map_err(cannot)?;
         let mut file = Beside::create(&place).map_err(cannot)?;
         let facts = Facts::of(&store, &reader)?;

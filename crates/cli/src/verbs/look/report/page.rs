@@ -1,4 +1,4 @@
-//! The page: its head, its styles, its chapters.
+//! The HTML page: its head, styles and chapters.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use simkeep_formats::escape;
@@ -7,12 +7,12 @@ use super::chapters::{Chapter, all};
 use super::facts::Facts;
 use crate::output::words::{bytes, count};
 
-/// Nothing is loaded and nothing runs, whatever the page quotes. Of styles there are those alone that
-/// have this SHA-256.
+/// A content security policy: the page loads nothing and runs no script, whatever it quotes. It
+/// allows only the style sheet with this SHA-256.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
      style-src 'sha256-9XNUwlA/T5HFVUJIhJfMmHFZG0L485YCZRUMfRswnlE='";
 
-/// The colours of texts differ from the page by 4.5 : 1 at least, in light and in dark.
+/// The style sheet. Text has a contrast of at least 4.5 : 1 in light and dark mode.
 const STYLE: &str = "
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1c2128; --pale: #525c69; --fill: #1f6fb5;
   --back: #e6eaef; --line: #d5dbe2; --mark: #9a3b00; }
@@ -50,7 +50,7 @@ th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px s
 @media print { :root { color-scheme: light; } body { max-width: none; } figure { break-inside: avoid; } details { display: none; } }
 ";
 
-/// The whole page.
+/// Renders the whole page.
 pub(super) fn html(facts: &Facts) -> String {
     let name = escape::whole(&facts.name);
     let page = html! {
@@ -84,7 +84,7 @@ pub(super) fn html(facts: &Facts) -> String {
     page.into_string()
 }
 
-/// The numbers that one looks for first.
+/// The most important numbers.
 fn numbers(facts: &Facts) -> Markup {
     let census = &facts.census;
     let segments: u64 = facts.overview.segments.iter().map(|segment| segment.bytes).sum();

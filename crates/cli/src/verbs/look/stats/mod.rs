@@ -1,4 +1,4 @@
-//! `stats`: how large a store is.
+//! `stats`: prints the size of a store.
 
 mod prometheus;
 
@@ -116,7 +116,7 @@ fn line(name: &str, value: &str) -> String {
     format!("{name:<22}  {value:>14}")
 }
 
-/// How pages change, as names and figures.
+/// The names and figures of how pages change.
 fn of_changes(survey: &Survey) -> Vec<(String, String)> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of pages")]
     let pages = |pages: f64| count(pages.round() as u64);
@@ -131,23 +131,23 @@ fn of_changes(survey: &Survey) -> Vec<(String, String)> {
     figures
 }
 
-/// How large a store is.
+/// The size of a store.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     #[serde(flatten)]
     counters: Counters<'a>,
     /// All epochs, the oldest first.
     epochs: Vec<Epoch<'a>>,
-    /// Whether a new epoch is due, by the visits since the newest one began.
+    /// Whether a new epoch is advised, given the number of visits since the newest epoch began.
     epoch_due: bool,
     /// The segments, the oldest first.
     segments: Vec<Segment>,
-    /// How pages change, if that was asked for.
+    /// How pages change; null without --changes.
     survey: Option<Changes>,
     saw: Saw,
 }
 
-/// All counters of a store, by the names that they have in the library.
+/// All counters of a store, by their names in the library.
 struct Counters<'a>(&'a simkeep::Stats);
 
 impl Serialize for Counters<'_> {
@@ -181,24 +181,24 @@ impl JsonSchema for Counters<'_> {
 /// A segment.
 #[derive(Serialize, JsonSchema)]
 struct Segment {
-    /// Its number, which its file is named after.
+    /// The number of the segment, which is also in its file name.
     segment: u64,
     pages: u64,
     visits: u64,
-    /// Different fingerprints, of all epochs.
+    /// The number of distinct fingerprints, counted once for each epoch.
     fingerprints: u64,
     size_bytes: u64,
 }
 
-/// How pages change, estimated from a million of them if there are more.
+/// How pages change. Above a million pages, the numbers are estimates from a sample.
 #[derive(Serialize, JsonSchema)]
 struct Changes {
     pages: Number,
-    /// Pages with at least one comparison of two visits.
+    /// Pages with visits that could be compared.
     pages_compared: Number,
-    /// Those of them that were found changed.
+    /// Compared pages that were found changed, or back at an earlier version.
     pages_changed: Number,
-    /// How many times a day one, two and up to nine tenths of the pages change at most, as is believed.
+    /// The deciles of the estimated changes per day of compared pages; null without compared pages.
     changes_per_day_deciles: Option<[f64; 9]>,
 }
 

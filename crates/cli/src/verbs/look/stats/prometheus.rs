@@ -1,4 +1,4 @@
-//! How large a store is, as gauges in the text format of Prometheus.
+//! The size of a store, as gauges in the text format of Prometheus.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,14 +14,14 @@ use crate::output::temporary;
 /// A gauge of a store.
 struct Gauge {
     name: &'static str,
-    /// The label that it has besides `store`, if any.
+    /// The name of its label besides `store`; empty if it has none.
     label: &'static str,
     help: &'static str,
-    /// Its values, each with that of the label.
+    /// Returns its values, each with the value of the label.
     values: fn(&Facts<'_>) -> Vec<(String, f64)>,
 }
 
-/// What the gauges are made of.
+/// The data from which the gauges are computed.
 struct Facts<'a> {
     overview: &'a Overview,
     stats: &'a Stats,
@@ -37,7 +37,7 @@ fn only(of: u64) -> Vec<(String, f64)> {
     vec![(String::new(), number(of))]
 }
 
-/// All of them. `docs/metrics.md` is made from this list.
+/// All gauges. A test compares the table in `docs/metrics.md` with this list.
 const GAUGES: [Gauge; 14] = [
     Gauge {
         name: "simkeep_pages",
@@ -149,7 +149,7 @@ const GAUGES: [Gauge; 14] = [
     },
 ];
 
-/// Prints the gauges of a store, or puts them into a file.
+/// Prints the gauges of a store, or writes them to a file.
 pub(crate) fn run(
     store: &Path,
     reader: &Reader,
@@ -167,7 +167,7 @@ pub(crate) fn run(
 fn text(store: &str, facts: &Facts<'_>) -> String {
     let (store, mut text) = (escaped(store), String::new());
     for Gauge { name, label, help, values } in &GAUGES {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n");
         for (value, number) in values(facts) {
             let label =
@@ -178,7 +178,7 @@ fn text(store: &str, facts: &Facts<'_>) -> String {
     text
 }
 
-/// A value of a label: as the format wants it, and without what a terminal would obey.
+/// Escapes the value of a label as the format requires, and control characters for terminals.
 fn escaped(value: &str) -> String {
     simkeep_formats::escape::whole(value).replace('\\', "\\\\").replace('"', "\\\"")
 }

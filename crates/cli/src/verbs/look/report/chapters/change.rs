@@ -1,4 +1,4 @@
-//! How pages change, and when.
+//! The chapter on how and when pages change.
 
 use simkeep::inspect::Period;
 
@@ -24,11 +24,11 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
     Chapter { title: "How pages change", said, figures }
 }
 
-/// A figure for each thing that visits find.
+/// A figure over time for each kind of verdict.
 fn over_time(facts: &Facts) -> Vec<Figure> {
     let census = &facts.census;
     let Some(first) = census.periods.first() else { return Vec::new() };
-    // Periods without visits have no entry, and a column all the same.
+    // Periods without visits have no entry, but still get a column.
     let number =
         |period: &Period| (period.from.as_ms() - first.from.as_ms()) / census.period.max(1);
     let last = census.periods.last().map_or(0, number);
@@ -96,7 +96,7 @@ fn over_time(facts: &Facts) -> Vec<Figure> {
 
 fn distances(facts: &Facts) -> Figure {
     let distances = &facts.census.distances;
-    // Beyond half of the bits there is next to nothing.
+    // There are almost no distances beyond half of the bits.
     let last = distances.iter().rposition(|count| *count > 0).unwrap_or(0).max(16);
     let shown = distances.get(..=last).unwrap_or(distances);
     let (minor, moderate) = (facts.bands.0 as usize, facts.bands.1 as usize);
@@ -155,7 +155,7 @@ fn by_page(facts: &Facts) -> Figure {
     }
 }
 
-/// How often pages are believed to change: what a plan of visits goes by.
+/// The figure of estimated change rates, which the schedule of visits uses.
 fn rates(facts: &Facts) -> Figure {
     let deciles = facts.survey.deciles.unwrap_or_default();
     let title = "How often pages change";

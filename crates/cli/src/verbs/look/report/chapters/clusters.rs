@@ -1,4 +1,4 @@
-//! Which pages stand for others, and which sites mirror each other.
+//! The chapter on clusters of pages, and on sites that mirror each other.
 
 use simkeep::cluster::{Balls, Cluster};
 use simkeep::mirror::Mirror;
@@ -81,7 +81,7 @@ fn largest(facts: &Facts) -> Figure {
 
 fn balls(facts: &Facts) -> Figure {
     let title = "Pages around a page";
-    // Of no pages, there is nothing to draw.
+    // A store without pages has no averages to draw.
     let averages: Vec<f64> = facts.balls.iter().filter_map(Balls::average).collect();
     let drawing = Columns {
         title,

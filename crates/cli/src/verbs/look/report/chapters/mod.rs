@@ -1,4 +1,4 @@
-//! What the report tells, chapter by chapter.
+//! The chapters of the report.
 
 mod change;
 mod clusters;
@@ -9,14 +9,14 @@ mod spread;
 use super::facts::Facts;
 use super::figure::Figure;
 
-/// Figures on one thing.
+/// A chapter: figures on one subject.
 pub(super) struct Chapter {
     pub(super) title: &'static str,
     pub(super) said: String,
     pub(super) figures: Vec<Figure>,
 }
 
-/// All of them.
+/// All chapters, in order.
 pub(super) fn all(facts: &Facts) -> Vec<Chapter> {
     vec![
         change::chapter(facts),
@@ -27,7 +27,7 @@ pub(super) fn all(facts: &Facts) -> Vec<Chapter> {
     ]
 }
 
-/// Cells of a table of numbers, and what they are of.
+/// The rows of a table: a name and a number each.
 fn rows(names: impl Iterator<Item = String>, numbers: &[u64]) -> Vec<Vec<String>> {
     let numbers = numbers.iter().map(|number| crate::output::words::count(*number));
     names.zip(numbers).map(|(name, number)| vec![name, number]).collect()

@@ -1,4 +1,4 @@
-//! How near pages are to each other.
+//! The chapter on how near pages are to each other.
 
 use simkeep_formats::escape;
 
@@ -30,7 +30,7 @@ pub(super) fn chapter(facts: &Facts) -> Chapter {
     Chapter { title: "What pages have in common", said, figures }
 }
 
-/// From how many pages on a fingerprint is in a class.
+/// The range of page counts in this class of powers of two.
 pub(super) fn from(power: usize) -> String {
     match power {
         0 => "1".to_owned(),

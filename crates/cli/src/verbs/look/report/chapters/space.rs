@@ -1,4 +1,4 @@
-//! Where the bytes go.
+//! The chapter on the use of disk space.
 
 use simkeep_formats::escape;
 

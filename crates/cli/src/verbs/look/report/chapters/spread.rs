@@ -1,4 +1,4 @@
-//! How fingerprints are spread over the values that there are.
+//! The chapter on the distribution of fingerprints over all values.
 
 use super::super::facts::Facts;
 use super::super::figure::Figure;
