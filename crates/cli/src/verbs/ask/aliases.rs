@@ -1,4 +1,4 @@
-//! `aliases`: differences between URLs that make none.
+//! `aliases`: URL variants that lead to the same page.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
@@ -103,7 +103,7 @@ impl Aliases {
                 }
             })
         };
-        // Between lines on the same terminal it would be in the way.
+        // On a terminal, a progress bar would garble the lines.
         let summary =
             if io::stdout().is_terminal() { find(&Progress::default()) } else { watched(find) };
         failed.map_or(Ok(()), Err)?;
@@ -135,7 +135,7 @@ impl Aliases {
     }
 }
 
-/// A site, for people: what is said of it, and a line for each rule.
+/// Prints a site for people: a line about it, and a line for each rule.
 fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
     let name = escape::whole(&site.site);
     let mut line = format!("{name}: {}", words::many(site.pages, "page", "pages"));
@@ -174,17 +174,19 @@ fn print(site: &AliasSite, output: &mut Output) -> io::Result<()> {
 pub(crate) struct Line<'a> {
     /// The host without www., in lower case.
     site: &'a str,
-    /// Its pages that took part.
+    /// The number of its pages that were compared.
     pages: u64,
-    /// What share of the URLs that rules make was looked at; what is counted of rules is of these.
+    /// The sampled ratio of the URLs that rules make, from 0 to 1. All counts of rules refer to the
+    /// sample.
     sampled: f64,
-    /// Pages with parameters that were passed over, since there are too many.
+    /// The number of pages with skipped parameters, because the page or the site has too many of
+    /// them.
     pages_skipped: u64,
-    /// In the order in which they are to be applied.
+    /// The rules, in the order in which a crawler applies them.
     rules: Vec<Rule<'a>>,
 }
 
-/// A kind of rule.
+/// The kind of a rule.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Alias(&'static str);
@@ -209,36 +211,37 @@ impl JsonSchema for Alias {
     }
 }
 
-/// A rule that makes one URL of several.
+/// A rule that maps several URLs to one.
 #[derive(Serialize, JsonSchema)]
 struct Rule<'a> {
-    /// What kind of rule it is.
+    /// The kind of the rule.
     alias: Alias,
-    /// The scheme; "with" or "without" of www and slash; the name of a parameter or index page.
+    /// The detail of the rule: the scheme; "with" or "without" for www and slash; the name of a
+    /// parameter or index page; null for other kinds.
     setting: Option<&'a str>,
-    /// Whether it holds for the site.
+    /// Whether the rule holds for the site.
     holds: bool,
-    /// Pages that it makes one with a page before them.
+    /// The number of redundant pages: the rule maps each of them to the URL of an earlier page.
     pairs: u64,
-    /// Those of them that are near that page.
+    /// The number of redundant pages that are near that earlier page.
     near_pairs: u64,
-    /// What share that is.
+    /// The ratio of near pairs to all pairs.
     near_share: Share,
-    /// Visits that these pairs had, without those to the first page of each group.
+    /// The number of visits to the redundant pages, which the rule would have saved.
     visits_spared: u64,
-    /// Pairs that are near.
+    /// Examples of pairs that are near.
     examples: Vec<Pair<'a>>,
-    /// Pairs that are not.
+    /// Examples of pairs that are not near.
     exceptions: Vec<Pair<'a>>,
 }
 
-/// Two pages that a rule makes one.
+/// Two pages that a rule maps to one URL.
 #[derive(Serialize, JsonSchema)]
 struct Pair<'a> {
     url: &'a str,
-    /// The URL that comes before all others that the rule makes one with it.
+    /// The first of the pages that the rule maps to this URL.
     first_url: &'a str,
-    /// In how many bits their fingerprints differ.
+    /// The number of bits in which their fingerprints differ.
     distance: u32,
 }
 

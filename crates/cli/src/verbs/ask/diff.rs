@@ -1,4 +1,4 @@
-//! `diff`: which pages differ between two stores, or between two times.
+//! `diff`: pages that differ between two stores, or between two times.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::output::visit;
 use crate::output::words::verdict_key;
 use crate::{Common, common, time};
 
-/// In a line for each way to name what is compared.
+/// The usage, with a line for each way to name the sides.
 const USAGE: &str = "\
 simkeep diff [OPTIONS] <BEFORE> <AFTER>
        simkeep diff [STORE] [OPTIONS] --since <TIME>";
@@ -107,7 +107,7 @@ fn row(found: &Difference) -> [String; 4] {
     [verdict_key(found.verdict).to_owned(), bits, priority, whole(&found.url)]
 }
 
-/// A page that differs; or with --exact, an entry that only one side has.
+/// A page that differs; with --exact, an entry that only one side has.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -115,23 +115,23 @@ pub(crate) enum Line<'a> {
     Entry(Only<'a>),
 }
 
-/// A page that differs.
+/// A page whose content in force differs.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Page<'a> {
     url: &'a str,
-    /// As if what is in force after were observed next.
+    /// The verdict on the later content, as if it were observed next.
     verdict: Verdict,
-    /// In how many bits it differs, if that is known.
+    /// The number of bits in which the contents differ; null if unknown.
     distance: Option<u32>,
-    /// What to process first: the weight of the page, by how much it changed.
+    /// The priority for processing: the weight of the page, scaled by the size of the change.
     priority: f64,
     before: Option<InForce<'a>>,
     after: Option<InForce<'a>>,
-    /// When the content after was last seen.
+    /// The time when the later content was last seen; null if no content is in force.
     content_seen: Option<Time>,
 }
 
-/// The content that is in force.
+/// The content in force.
 #[derive(Serialize, JsonSchema)]
 struct InForce<'a> {
     fingerprint: Option<Fingerprint>,
@@ -147,7 +147,7 @@ pub(crate) struct Only<'a> {
     only: Side,
 }
 
-/// A side that is compared.
+/// A side of the comparison.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Side {

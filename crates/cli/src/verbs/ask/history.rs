@@ -1,4 +1,4 @@
-//! `history`: the visits of a page, and what each meant.
+//! `history`: the visits of a page, with their verdicts.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ pub(crate) struct History {
     wide: bool,
 }
 
-/// Digits of a digest that tell it from others of its page.
+/// The number of digits that usually distinguish a digest from the others of its page.
 const DIGITS: usize = 8;
 
 /// The table of a page's entries.
@@ -50,7 +50,7 @@ struct Entries<'a> {
     clock: Clock,
     epochs: &'a [EpochInfo],
     is_wide: bool,
-    /// When the visit was below which its other fingerprints stand.
+    /// The time of the last visit. Restatements of its content follow below it.
     last: Option<simkeep::Time>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Entries<'a> {
     fn add(&mut self, entry: &HistoryEntry, output: &mut Output) -> Result<(), Failure> {
         let of = entry.entry();
         let is_restated = matches!(entry, HistoryEntry::Restated(_));
-        // What stands below its visit need not repeat when that was.
+        // A restatement directly below its visit does not repeat the time.
         let time = match is_restated && self.last == Some(of.time()) {
             true => String::new(),
             false => self.clock.show(of.time()),
@@ -85,7 +85,7 @@ impl<'a> Entries<'a> {
             let epoch = of.epoch().map(|epoch| visit::epoch(self.epochs, epoch)).transpose()?;
             cells.push(epoch.map_or_else(none, escape::whole));
         }
-        // That of its visit.
+        // A restatement has the digest of its visit, which is not repeated.
         let digest = of.digest().filter(|_| !is_restated).map(|digest| {
             let mut digits = digest.to_string();
             digits.truncate(if self.is_wide { digits.len() } else { DIGITS });
@@ -99,7 +99,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// What an entry meant.
+/// The meaning of an entry.
 fn meaning_of(entry: &HistoryEntry, clock: &Clock) -> String {
     match entry {
         HistoryEntry::Visit { verdict, meaning: Some(meaning), .. } => {
@@ -119,7 +119,7 @@ fn meaning_of(entry: &HistoryEntry, clock: &Clock) -> String {
     }
 }
 
-/// What a visit found. Times are as in the rest of the table.
+/// What a visit found. Times have the format of the table.
 fn found(verdict: Verdict, clock: &Clock) -> String {
     let Verdict::Reverted { to, distance } = verdict else { return verdict.to_string() };
     let back = format!("reverted to the version of {}", clock.show(to));
@@ -143,8 +143,8 @@ impl History {
                 say(&format!("{url} had no content at {when}: it was unknown or gone"));
                 return Ok(Exit::Nothing);
             };
-            // The visit that found it, and not what was restated of it since. Of two at one moment the
-            // later is in force.
+            // Selects the visit that saw the version, not its restatements. Of two visits at one
+            // moment, the later one is in force.
             let found_it = |entry: &HistoryEntry| {
                 let visit = entry.visit().map(|(visit, _)| visit);
                 visit.is_some_and(|v| v.time == found.time && v.seen.content().is_some())
@@ -169,26 +169,26 @@ impl History {
     }
 }
 
-/// An entry of a page, and what it meant: the latter of visits alone.
+/// An entry of a page's history. Entries that are visits also have a verdict.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
     #[serde(flatten)]
     entry: Entry<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<json::Verdict>,
-    /// By what the content is known to be the same, or to have changed where it has no fingerprint:
-    /// "digest", "fingerprint" or "not-modified".
+    /// The evidence that the content is the same, or that it changed although it has no
+    /// fingerprint: "digest", "fingerprint" or "not-modified".
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'static str>,
-    /// When the version was last seen that the page reverted to.
+    /// The time when the version that the page reverted to was last seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Time>,
-    /// How many bits differ from the version before.
+    /// The number of bits that differ from the previous version.
     #[serde(skip_serializing_if = "Option::is_none")]
     distance: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     band: Option<Band>,
-    /// From what share of the words to what share that means.
+    /// The estimated ratio of words that changed: a lower and an upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     words_changed: Option<[Share; 2]>,
 }

@@ -76,43 +76,43 @@ fn parse_share(text: &str) -> Result<f64, &'static str> {
     share.ok_or("a share is above 0 and at most 1")
 }
 
-/// Two sites that have pages in common.
+/// Two sites with pages in common.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// Whether the share is as large as was asked for.
+    /// Whether the ratio of near paths reaches --min-share.
     is_mirror: bool,
-    /// How many of the paths that either has lead to pages near each other.
+    /// The ratio of paths with near pages to all paths of either site.
     share: Share,
-    /// How many paths lead to pages near each other.
+    /// The number of paths that lead to near pages.
     near_paths: u64,
-    /// How many others both have, too.
+    /// The number of other paths that both sites have.
     differing_paths: u64,
-    /// By how long the second site lags; null if that is not known.
+    /// The median time by which the second site lags, in seconds; null if unknown.
     lag_seconds: Option<u64>,
-    /// The site that had first what both have.
+    /// The site that had the common versions first on most paths.
     leading: Site,
     following: Site,
-    /// A random sample of the paths that both have.
+    /// A random sample of the paths that both sites have.
     examples: Vec<Example<'a>>,
 }
 
-/// A host, or a folder of one.
+/// A host, or a folder of a host.
 #[derive(Serialize, JsonSchema)]
 struct Site {
-    /// What its pages are under; it ends with a slash.
+    /// The prefix of its pages; it ends with a slash.
     site: String,
-    /// How many paths it has.
+    /// The number of its paths.
     paths: u64,
-    /// How many of those that are near have what the other site had earlier.
+    /// The number of near paths on which it shows an earlier version of the other site.
     outdated_paths: u64,
 }
 
-/// The pages of a path.
+/// The pages of both sites at one path.
 #[derive(Serialize, JsonSchema)]
 struct Example<'a> {
     leading_url: &'a str,
     following_url: &'a str,
-    /// In how many bits they differ.
+    /// The number of bits in which they differ.
     distance: u32,
 }
 
@@ -147,7 +147,7 @@ impl Example<'_> {
     }
 }
 
-/// Whole seconds of what is no negative number of milliseconds.
+/// Converts a non-negative number of milliseconds to whole seconds.
 fn seconds(milliseconds: i64) -> u64 {
     milliseconds.unsigned_abs() / 1000
 }

@@ -1,4 +1,4 @@
-//! Verbs that ask about pages.
+//! Verbs that query pages.
 
 pub(crate) mod aliases;
 pub(crate) mod cluster;

@@ -1,4 +1,4 @@
-//! `pairs`: all pairs of near fingerprints, or of pages with equal and near ones.
+//! `pairs`: all pairs of near fingerprints, or of pages with equal and near fingerprints.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -64,7 +64,7 @@ pub(crate) struct Pairs {
     classes: Option<Classes>,
 }
 
-/// How many pages of a fingerprint are paired with others.
+/// The maximum number of pages of each fingerprint to pair with others.
 #[derive(Clone, Copy)]
 struct PagesPerFingerprint(usize);
 
@@ -80,27 +80,27 @@ impl FromStr for PagesPerFingerprint {
     }
 }
 
-/// What the threads that find pairs have in common.
+/// The state that the threads of the join share.
 struct Printing<'o> {
     output: &'o mut Output,
     printed: u64,
-    /// Why no more can be printed, which ends the join.
+    /// The failure that ends the join, if printing failed.
     failed: Option<Failure>,
 }
 
-/// Two pages with near fingerprints, or equal ones.
+/// Two pages with near or equal fingerprints.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// In how many bits they differ.
+    /// The number of bits in which the fingerprints differ.
     distance: u32,
     band: Band,
-    /// From what share of the words to what share that means.
+    /// The estimated ratio of words that differ: a lower and an upper bound.
     words_changed: [Share; 2],
     left: Side<'a>,
     right: Side<'a>,
 }
 
-/// One of them: without --pages, the first page that has the fingerprint.
+/// A page of a pair. Without --pages, it is the first page with its fingerprint.
 #[derive(Serialize, JsonSchema)]
 struct Side<'a> {
     fingerprint: Fingerprint,
@@ -129,7 +129,7 @@ impl Pairs {
         let printing = Mutex::new(Printing { output, printed: 0, failed: None });
         let join = |progress: &Progress| {
             asked.run(&snapshot, progress, |pairs| {
-                // Each thread makes its lines, and they only wait to write them.
+                // Each thread formats its lines itself and waits only to write them.
                 let lines = lines(pairs, &meanings, common.json);
                 let mut printing = printing.lock();
                 let Printing { output, printed, failed } = &mut *printing;
@@ -144,7 +144,7 @@ impl Pairs {
                 }
             })
         };
-        // Between lines on the same terminal it would be in the way.
+        // On a terminal, a progress bar would garble the lines.
         let joined =
             if io::stdout().is_terminal() { join(&Progress::default()) } else { watched(join) };
         let Printing { printed, failed, .. } = printing.into_inner();
@@ -167,7 +167,7 @@ impl Pairs {
     }
 }
 
-/// A line for each pair. `meanings` are those of all distances that there can be.
+/// Formats a line for each pair. `meanings` has the meaning of each possible distance.
 fn lines(pairs: &[PagePair], meanings: &[Meaning], as_json: bool) -> io::Result<Vec<u8>> {
     let mut lines = Vec::with_capacity(pairs.len() * if as_json { 300 } else { 150 });
     for PagePair { left, right, distance, .. } in pairs {

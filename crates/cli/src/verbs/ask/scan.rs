@@ -1,4 +1,4 @@
-//! `scan`: the pages of a store, neighbours of a site together.
+//! `scan`: the pages of a store, grouped by site.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -85,24 +85,25 @@ fn row(page: &Page, clock: &Clock) -> [String; 4] {
 pub(crate) struct Line<'a> {
     url: &'a str,
     visits: u64,
-    /// When its first visit was.
+    /// The time of its first visit.
     first: Time,
-    /// When its last visit was.
+    /// The time of its last visit.
     last: Time,
     /// What the last visit saw.
     seen: Seen,
     is_gone: bool,
     weight: Number,
-    /// The class that it was given last; null if none ever was.
+    /// The class that was set last; null if none was set.
     class: Option<u32>,
-    /// That of the content in force; null if there is none, or if it has none.
+    /// The fingerprint of the content in force; null if there is no such content, or it has no
+    /// fingerprint.
     fingerprint: Option<Fingerprint>,
     digest: Option<Digest>,
-    /// Null if no content is in force.
+    /// The epoch of the content in force; null if no content is in force.
     epoch: Option<EpochName<'a>>,
-    /// When the content in force was last seen.
+    /// The time when the content in force was last seen; null if there is none.
     content_seen: Option<Time>,
-    /// When it was last modified, as the server said.
+    /// The `Last-Modified` time of that content, as the server reported it; null if unknown.
     modified: Option<Time>,
 }
 

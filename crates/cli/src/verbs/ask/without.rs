@@ -1,25 +1,25 @@
-//! Pages that a search in one epoch passes over, counted by verbs that do not read all pages.
+//! Pages without a fingerprint in the searched epoch, counted by verbs that do not read all pages.
 
 use simkeep::{Classes, Epoch, Page, Prefix, Snapshot};
 
 use crate::output::visit;
 use crate::output::words::{count, many, without_part};
 
-/// A verb that answers at once looks at no more pages: some 50 ms.
+/// The number of pages that an interactive verb checks at most; this takes about 50 ms.
 pub(crate) const AT_ONCE: usize = 20_000;
 
-/// Pages that have content, and no fingerprint of an epoch.
+/// The count of pages with content but without a fingerprint of an epoch.
 pub(crate) struct Without {
     pub(crate) pages: u64,
-    /// How many pages were looked at.
+    /// The number of pages that were checked.
     looked: u64,
-    /// Whether these are all that could be.
+    /// Whether all pages in question were checked.
     pub(crate) is_all: bool,
 }
 
-/// Counts the pages of these classes under a prefix that have content, and no fingerprint of an epoch.
-/// Looks at `most` pages at most, in SURT order. `None` if no other epoch has fingerprints: then only
-/// what is too short or no text takes no part. Costs a scan of these pages.
+/// Counts the pages of these classes under a prefix that have content but no fingerprint of an
+/// epoch. Checks the first `most` pages in SURT order. `None` if no other epoch has fingerprints:
+/// then only short texts and other files lack a fingerprint. Costs a scan of these pages.
 pub(crate) fn without(
     snapshot: &Snapshot,
     epoch: Epoch,
@@ -27,7 +27,7 @@ pub(crate) fn without(
     most: usize,
 ) -> simkeep::Result<Option<Without>> {
     let mut others = snapshot.epochs().iter().filter(|info| info.epoch != epoch);
-    // The tables of one that has ended may be gone.
+    // The tables of an ended epoch may be gone.
     if !others.any(|info| info.ended || snapshot.fingerprints(info.epoch) > 0) {
         return Ok(None);
     }
@@ -48,7 +48,7 @@ pub(crate) fn without(
 }
 
 impl Without {
-    /// What is to be said of them, if there are any.
+    /// Returns the note about these pages, if there are any.
     pub(crate) fn said(
         &self,
         snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! Arguments that `cluster` and `dedup` share: which pages, within which distance, and which page leads.
+//! Arguments that `cluster` and `dedup` share: the pages, the distance, and the choice of leaders.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::output::visit;
 use crate::time;
 use crate::verbs::ask::near::sought;
 
-/// Which pages are clustered, within which distance, and who leads.
+/// The pages to cluster, the distance, and the rule that ranks leaders.
 #[derive(Args)]
 pub(crate) struct Asked {
     /// Bits a page may differ from its leader [default: by recipe, mostly 3]
@@ -41,7 +41,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Where scratch files go.
+    /// The directory for scratch files.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.scratch.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -52,8 +52,8 @@ impl Asked {
         Ok(visit::epoch(snapshot.epochs(), epoch)?)
     }
 
-    /// The clustering that is asked for. `k` is the distance if the user gives none; without it, the
-    /// recipe's advice.
+    /// The clustering that the arguments select. `k` is the default distance in bits; without it,
+    /// the recipe's advice is the default.
     pub(crate) fn clustering(
         &self,
         snapshot: &Snapshot,

@@ -1,4 +1,4 @@
-//! Which pages are led by others than before.
+//! Pages whose leader changed.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::output::progress::watched;
 use crate::output::table::{Table, left};
 use crate::output::words::{many, without_part};
 
-/// Two times; the later one may be now.
+/// An interval of time; without `to`, it ends now.
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     from: Time,
@@ -30,31 +30,31 @@ impl Span {
     }
 }
 
-/// A page that is led by another than before.
+/// A page whose leader changed.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfChange<'a> {
     url: &'a str,
-    /// The page that led it, perhaps itself; null if it was in no cluster.
+    /// The page that led it at the earlier time, perhaps itself; null if it was in no cluster.
     leader_before: Option<&'a str>,
-    /// The page that leads it at the later time; null if it is in no cluster.
+    /// The page that leads it at the later time, perhaps itself; null if it is in no cluster.
     leader_after: Option<&'a str>,
     reason: Reason,
-    /// By how many bits the page or the one that led it changed, if that is why.
+    /// The number of bits by which the page or its former leader changed; null for other reasons.
     distance: Option<u32>,
 }
 
-/// Reason a page is led by another.
+/// The reason why a page has another leader.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Reason {
-    /// It showed nothing before.
+    /// The page had no content in force at the earlier time.
     New,
-    /// It shows nothing any more.
+    /// The page has no content in force at the later time.
     Gone,
     Changed,
     LeaderGone,
     LeaderChanged,
-    /// Others came or went, or rank before it.
+    /// Other pages came or went, or now rank before the former leader.
     Outranked,
 }
 
@@ -73,7 +73,7 @@ impl<'a> From<&'a ClusterChange> for OfChange<'a> {
     }
 }
 
-/// Prints the changes between two times.
+/// Prints the pages whose leader changed between two times.
 pub(super) fn changes(
     snapshot: &Snapshot,
     (asked, span): (&Clustering, Span),

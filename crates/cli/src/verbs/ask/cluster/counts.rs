@@ -1,4 +1,4 @@
-//! Counts of clusters in which every page leads, and of components.
+//! Counts of balls and of connected components.
 
 use std::path::Path;
 
@@ -16,50 +16,50 @@ use crate::output::progress::watched;
 use crate::output::table::{Table, left, right};
 use crate::output::words::{count, many, took_no_part, without_part};
 
-/// The balls of one distance.
+/// The balls of one distance. The ball of a page consists of all pages within that distance.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfBalls {
-    /// Within how many bits of a page its ball is.
+    /// The distance in bits.
     within: u32,
-    /// How many there are: one for each page.
+    /// The number of balls: one for each page.
     balls: u64,
-    /// How many pages a ball has on average, itself included.
+    /// The average number of pages in a ball, including the page itself; null without pages.
     average_size: Option<f64>,
     largest: u64,
-    /// Pages with content that have no fingerprint of the epoch, and have no ball.
+    /// Pages with content but without a fingerprint of the epoch, which have no ball.
     without_fingerprint: u64,
-    /// How many balls have 1 page, 2 or 3, 4 to 7, and so on.
+    /// The number of balls with 1 page, 2 to 3, 4 to 7, and so on.
     by_size: Vec<u64>,
-    /// Pairs of pages within the distance that both have a label; null without labels.
+    /// The number of pairs of labelled pages within the distance; null without labels.
     labelled_pairs: Option<u64>,
-    /// The share of them whose labels are equal.
+    /// The ratio of those pairs with equal labels; null without such pairs.
     equal_share: Option<Share>,
 }
 
-/// The connected components of pages within `step` bits of each other.
+/// The connected components of pages: steps of up to `step` bits connect the pages of a component.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfComponents {
     step: u32,
     pages: u64,
-    /// Pages with content that have no fingerprint of the epoch, and took no part.
+    /// Pages with content but without a fingerprint of the epoch, which are in no component.
     without_fingerprint: u64,
     components: u64,
-    /// Components of two pages or more.
+    /// The number of connected components of two or more pages.
     multi_page_components: u64,
 }
 
-/// A component.
+/// A connected component.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfComponent<'a> {
     /// One of its pages.
     url: &'a str,
-    /// How many it has.
+    /// The number of its pages.
     size: u64,
-    /// The greatest distance between two of them.
+    /// The greatest distance between two of its pages, in bits.
     max_distance: u32,
 }
 
-/// Labels of pages, from a file: in each line a URL, a tab and a label.
+/// Reads labels of pages from a file whose lines have a URL, a tab and a label.
 pub(super) fn labels(file: &Path) -> Result<Vec<(String, String)>, Failure> {
     let mut labels = Vec::new();
     let lines = lines::open(file, ZstdWindow::default()).map_err(Failure::Other)?;
@@ -128,7 +128,7 @@ fn table(all: &[Balls], has_labels: bool, output: &mut Output) -> Result<(), Fai
     Ok(table.end(output)?)
 }
 
-/// The sizes of a bin.
+/// The range of sizes in a bin.
 fn bin_name(bin: usize) -> String {
     let from = 1_u64 << bin;
     if bin == 0 { "1".to_owned() } else { format!("{}-{}", from, 2 * from - 1) }
@@ -149,7 +149,7 @@ impl OfBalls {
     }
 }
 
-/// Prints how many components there are, and the largest.
+/// Prints the number of connected components, and the largest ones.
 pub(super) fn components(
     snapshot: &Snapshot,
     asked: &Clustering,

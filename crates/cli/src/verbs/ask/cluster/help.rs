@@ -1,6 +1,6 @@
-//! What stands below the options of `cluster`.
+//! The text below the options of `cluster`.
 
-/// Examples, and what the lines are.
+/// Examples, and the meaning of the output.
 pub(super) const HELP: &str = r#"Examples:
   simkeep cluster crawl.simkeep
   simkeep cluster crawl.simkeep -k 8 --rule https,shortest-url --under example.com

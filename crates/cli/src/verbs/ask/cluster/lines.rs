@@ -1,4 +1,4 @@
-//! Lines of clusters and their pages, for programs.
+//! Lines about clusters and their pages, as JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,8 +7,8 @@ use simkeep::cluster::{Cluster, ClusteredPage, Clusters, PageCluster};
 use super::{changes, counts};
 use crate::output::json::{Fingerprint, Saw, Time};
 
-/// The whole, a cluster, or a page; of counts, those of a distance, or a component; a change; or the
-/// cluster of one page.
+/// The summary, a cluster or a page. With --balls, the balls of a distance; with --components, the
+/// counts or a component; with --since, a page whose leader changed. For one page, its cluster.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -22,22 +22,22 @@ pub(crate) enum Line<'a> {
     One(One<'a>),
 }
 
-/// The clusters of a store.
+/// The summary of all clusters.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Whole {
-    /// Pages that are in clusters.
+    /// The number of pages in clusters.
     pages: u64,
-    /// Pages with content that took no part, since it has no fingerprint in this epoch.
+    /// Pages with content but without a fingerprint of the epoch, which are in no cluster.
     without_fingerprint: u64,
     fingerprints: u64,
-    /// Within how many bits of their leaders pages are.
+    /// The maximum distance in bits of a page from its leader.
     k: u32,
-    /// Which of several pages leads: rules one after another.
+    /// The rules that rank leaders; later rules break ties.
     rule: String,
     clusters: u64,
-    /// Clusters of two pages or more.
+    /// The number of clusters of two or more pages.
     multi_page_clusters: u64,
-    /// How many pages the largest has.
+    /// The number of pages in the largest cluster.
     largest: u64,
     saw: Saw,
 }
@@ -46,28 +46,28 @@ pub(crate) struct Whole {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfCluster<'a> {
     leader: &'a str,
-    /// That of the leader.
+    /// The fingerprint of the leader.
     fingerprint: Fingerprint,
-    /// When the leader was first seen with what it shows.
+    /// The time when the leader was first seen with its content in force.
     first_seen: Time,
-    /// How many pages it has.
+    /// The number of pages in the cluster.
     size: u64,
-    /// How many bits one of them is from the leader at most.
+    /// The greatest distance of a page from the leader, in bits.
     max_distance: u32,
 }
 
-/// A page in its cluster.
+/// A page in a cluster.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfPage<'a> {
     url: &'a str,
     fingerprint: Fingerprint,
-    /// The class that it is of now, whichever time the cluster is of; null if it has none.
+    /// The current class of the page, even if --at selects an earlier time; null if it has none.
     class: Option<u32>,
-    /// In how many bits it differs from its leader.
+    /// The number of bits in which it differs from its leader.
     distance: u32,
-    /// The page that leads its cluster, or itself.
+    /// The page that leads its cluster, perhaps itself.
     leader: &'a str,
-    /// How many pages the cluster has.
+    /// The number of pages in the cluster.
     size: u64,
 }
 
@@ -76,9 +76,9 @@ pub(crate) struct OfPage<'a> {
 pub(crate) struct One<'a> {
     #[serde(flatten)]
     cluster: OfCluster<'a>,
-    /// The leader first, then by distance.
+    /// The pages of the cluster: the leader first, then the others by distance.
     members: Vec<OfPage<'a>>,
-    /// Whether no page is missing, and no other can lead.
+    /// Whether the search was complete. If not, the page may have another leader, or further pages.
     complete: bool,
     saw: Saw,
 }

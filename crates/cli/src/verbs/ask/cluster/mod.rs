@@ -1,4 +1,4 @@
-//! `cluster`: pages with nearly the same content, and the one that leads them.
+//! `cluster`: groups of near-duplicate pages, each with a leader.
 
 mod asked;
 mod changes;
@@ -79,7 +79,7 @@ pub(crate) struct Cluster {
     output: Option<PathBuf>,
 }
 
-/// Clusters that are listed without a limit.
+/// The maximum number of clusters to list by default.
 const LISTED: usize = 100;
 
 impl Cluster {
@@ -102,7 +102,7 @@ impl Cluster {
         if let Some(url) = &self.url {
             return self.one(url, (&reader, &snapshot, &asked), common, output);
         }
-        // Before minutes are spent on what cannot be written.
+        // Creates the output file before the work, so that a bad path fails early.
         let file = self.output.as_deref().map(RowFile::create).transpose()?;
         let clusters = watched(|progress| asked.run(&snapshot, progress))?;
         match file {
@@ -126,7 +126,7 @@ impl Cluster {
         Ok(if clusters.is_empty() { Exit::Nothing } else { Exit::Done })
     }
 
-    /// The cluster of one page.
+    /// Prints the cluster of one page.
     fn one(
         &self,
         url: &str,
@@ -167,7 +167,7 @@ impl Cluster {
         Ok(Exit::Done)
     }
 
-    /// The clusters as a whole, in words.
+    /// The summary of all clusters, in words.
     fn said(&self, clusters: &Clusters, epoch: &str) -> String {
         format!(
             "{}, {}, within {}, {} leads: {}, {} of two pages or more{}",
@@ -181,18 +181,18 @@ impl Cluster {
         )
     }
 
-    /// The clusters as a whole, for programs.
+    /// The summary of all clusters, for JSON.
     fn whole(&self, clusters: &Clusters, reader: &Reader) -> Whole {
         Whole::of(clusters, self.asked.rule.to_string(), Saw::of(reader))
     }
 
-    /// How many clusters are listed.
+    /// The maximum number of clusters to list.
     fn listed(&self) -> usize {
         let all = self.by_page || self.output.is_some();
         self.limit.unwrap_or(if all { usize::MAX } else { LISTED })
     }
 
-    /// Pages in the order that is asked for, of no more clusters than are.
+    /// Iterates over the pages of the listed clusters, in the order that the user asked for.
     fn pages<'c>(
         &self,
         clusters: &'c Clusters,
@@ -212,12 +212,12 @@ impl Cluster {
         }))
     }
 
-    /// Clusters in the order of their sizes, no more than are listed.
+    /// Iterates over the listed clusters, the largest first.
     fn clusters<'c>(&self, clusters: &'c Clusters) -> Result<Take<BySize<'c>>, Failure> {
         Ok(clusters.by_size(self.min_size)?.take(self.listed()))
     }
 
-    /// Whether pages are listed, and not clusters.
+    /// Whether the output lists pages instead of clusters.
     fn is_of_pages(&self) -> bool {
         self.members || self.by_page
     }
@@ -244,7 +244,7 @@ impl Cluster {
         Ok(lines)
     }
 
-    /// Clusters or pages, for people.
+    /// Prints clusters or pages for people.
     fn lines(
         &self,
         clusters: &Clusters,
@@ -285,7 +285,7 @@ impl Cluster {
         Ok(table.end(output)?)
     }
 
-    /// Writes a file; returns what is to be said of it.
+    /// Writes a file and returns a message about it.
     fn write(
         &self,
         mut file: RowFile,
@@ -300,7 +300,7 @@ impl Cluster {
         file.put()
     }
 
-    /// Writes a table, or lines of JSON. Returns how many there are.
+    /// Writes a Parquet table or lines of JSON. Returns the number of rows or lines.
     fn rows(&self, clusters: &Clusters, reader: &Reader, to: &mut RowFile) -> Result<u64, Failure> {
         #[cfg(feature = "parquet")]
         if to.is_table {

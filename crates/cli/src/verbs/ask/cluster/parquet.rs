@@ -1,4 +1,4 @@
-//! Clusters or pages as a table.
+//! Clusters or pages as a Parquet table.
 
 use simkeep::cluster::Clusters;
 use simkeep_parquet::{ClusterRow, ClusterWriter, MemberRow, MemberWriter};
@@ -8,7 +8,7 @@ use crate::exit::Failure;
 use crate::output::packed::PackedFile;
 
 impl Cluster {
-    /// Writes the list that is asked for. Returns how many rows it has.
+    /// Writes the list that the user asked for. Returns the number of rows.
     pub(super) fn table(&self, clusters: &Clusters, to: &mut PackedFile) -> Result<u64, Failure> {
         let mut rows = 0;
         if self.is_of_pages() {

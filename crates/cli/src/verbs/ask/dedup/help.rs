@@ -1,6 +1,6 @@
-//! What stands below the options of `dedup`.
+//! The text below the options of `dedup`.
 
-/// Examples, and what the lines are.
+/// Examples, and where to read more.
 pub(super) const HELP: &str = r#"Examples:
   simkeep dedup crawl.simkeep --sample 5
   simkeep dedup crawl.simkeep -o plan.jsonl.zst --drop-list drop.txt

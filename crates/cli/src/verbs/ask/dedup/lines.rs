@@ -1,4 +1,4 @@
-//! What is dropped, for programs.
+//! Dropped pages, as JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,8 @@ use super::{filter, summary};
 use crate::output::json::{Fingerprint, Saw};
 use crate::output::words::count;
 
-/// The whole; a page that is dropped, or stays for its class; their sums; or what became of a corpus.
+/// The summary of the clusters, a page that is dropped or is kept because of its class, the counts
+/// of dropped pages, or the counts of a filtered corpus.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -20,33 +21,34 @@ pub(crate) enum Line<'a> {
     Filtered(filter::Answer),
 }
 
-/// What is dropped of a store.
+/// The summary of what to drop from a store.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Whole {
-    /// Pages that are compared.
+    /// The number of pages that are compared.
     pages: u64,
-    /// Pages with content that took no part, since it has no fingerprint in this epoch.
+    /// Pages with content but without a fingerprint of the epoch, which are not compared.
     without_fingerprint: u64,
     fingerprints: u64,
-    /// Within how many bits of the pages that are kept others are dropped.
+    /// The maximum distance in bits between a dropped page and the page kept in its place.
     k: u32,
-    /// How much the texts of a page that is dropped and of what is kept for it have in common at least:
-    /// the share of the runs of five words of both that are in each, as 512 bits tell it.
+    /// The minimum resemblance of the texts of a dropped page and the page kept in its place: the
+    /// ratio of their common runs of five words to all of them, estimated from 512 bits. Left out
+    /// without --resemblance.
     #[serde(skip_serializing_if = "Option::is_none")]
     resemblance: Option<f64>,
-    /// How many texts were compared, where texts decide.
+    /// The number of texts that were compared; left out without --resemblance.
     #[serde(skip_serializing_if = "Option::is_none")]
     compared: Option<u64>,
-    /// Which of several pages is kept: rules one after another.
+    /// The rules that choose the kept page; later rules break ties.
     rule: String,
-    /// Of each one page is kept at least.
+    /// The number of clusters. At least one page of each is kept.
     clusters: u64,
-    /// Pages to be dropped.
+    /// The number of pages to drop.
     dropped: u64,
     saw: Saw,
 }
 
-/// A page that is listed.
+/// A page in the list.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Listed<'a> {
@@ -54,39 +56,39 @@ pub(crate) enum Listed<'a> {
     Kept(OfKept<'a>),
 }
 
-/// A page that is dropped.
+/// A page to drop.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct OfDropped<'a> {
     pub(super) url: &'a str,
-    /// The page that is kept for it.
+    /// The page that is kept in its place.
     pub(super) kept: &'a str,
-    /// In how many bits the two differ.
+    /// The number of bits in which the two fingerprints differ.
     pub(super) distance: u32,
-    /// How much their texts have in common, where texts decide.
+    /// The resemblance of the two texts, from 0 to 1; left out if texts were not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resemblance: Option<f64>,
     pub(super) reason: Reason,
-    /// How many pages the cluster has.
+    /// The number of pages in the cluster.
     pub(super) size: u64,
-    /// That of the page that is dropped.
+    /// The fingerprint of the dropped page.
     pub(super) fingerprint: Fingerprint,
 }
 
-/// A page that stays, though it is in a cluster that another one leads.
+/// A page that is kept although another page leads its cluster.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct OfKept<'a> {
     pub(super) url: &'a str,
-    /// The page that leads its cluster, and stays as well.
+    /// The page that leads its cluster, which is also kept.
     pub(super) leader: &'a str,
-    /// In how many bits the two differ.
+    /// The number of bits in which the two fingerprints differ.
     pub(super) distance: u32,
-    /// How much their texts have in common, where texts decide.
+    /// The resemblance of the two texts, from 0 to 1; left out if texts were not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) resemblance: Option<f64>,
     pub(super) reason: WhyKept,
-    /// How many pages the cluster has.
+    /// The number of pages in the cluster.
     pub(super) size: u64,
-    /// That of the page, not of its leader.
+    /// The fingerprint of the page, not of its leader.
     pub(super) fingerprint: Fingerprint,
     /// The class of the page; null if it has none.
     pub(super) class: Option<u32>,
@@ -94,29 +96,29 @@ pub(crate) struct OfKept<'a> {
     pub(super) leader_class: Option<u32>,
 }
 
-/// Why a page stays.
+/// The reason why a page is kept.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WhyKept {
-    /// Its leader is of another class, which is not open to all.
+    /// Its leader has another class, which --open does not list.
     OtherClass,
 }
 
-/// How two pages are known to be alike.
+/// The evidence that two pages are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reason {
     SameDigest,
     SameFingerprint,
-    /// Their fingerprints are near.
+    /// The fingerprints are near each other.
     Near,
 }
 
 impl Reason {
-    /// All of them.
+    /// All reasons, in order of strength.
     pub(super) const ALL: [Reason; 3] = [Reason::SameDigest, Reason::SameFingerprint, Reason::Near];
 
-    /// As programs read it.
+    /// The key of the reason in JSON.
     pub(super) fn key(self) -> &'static str {
         match self {
             Reason::SameDigest => "same-digest",
@@ -127,7 +129,7 @@ impl Reason {
 }
 
 impl WhyKept {
-    /// As programs read it.
+    /// The key of the reason in JSON.
     pub(super) fn key(self) -> &'static str {
         match self {
             WhyKept::OtherClass => "other-class",
@@ -159,7 +161,8 @@ impl Whole {
 }
 
 impl<'a> Listed<'a> {
-    /// A page that is led by another one, where all may see pages of the classes in `open`.
+    /// The line about a page that is not a leader; `None` for a leader. `open` are the classes of
+    /// pages that all may see.
     pub(super) fn of(page: &'a ClusteredPage, open: &Classes) -> Option<Listed<'a>> {
         let reason = match page.by? {
             OriginalBy::Digest => Reason::SameDigest,
@@ -194,8 +197,8 @@ impl<'a> Listed<'a> {
         })
     }
 
-    /// A row of a table: bits, how much texts have in common if they decide, reason, pages, URL, and
-    /// that of the leader.
+    /// The cells of a table row: bits, resemblance if texts were compared, reason, pages, URL, and
+    /// the URL of the leader.
     pub(super) fn cells(&self) -> Vec<String> {
         let (distance, resemblance, reason, size, url, leader) = match *self {
             Listed::Dropped(OfDropped {

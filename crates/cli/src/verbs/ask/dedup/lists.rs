@@ -1,4 +1,4 @@
-//! Files of what is dropped and what is kept: there when all of them are whole.
+//! Files that list dropped and kept pages. They get their names once all of them are complete.
 
 use std::io::{BufWriter, Write};
 
@@ -9,28 +9,28 @@ use crate::output::packed::PackedFile;
 use crate::output::row_file::{RowFile, cannot};
 use crate::output::write_object;
 
-/// The files that are asked for.
+/// The files that the user asked for.
 pub(super) struct Files {
     plan: Option<RowFile>,
     dropped: Option<RowFile>,
     kept: Option<RowFile>,
 }
 
-/// Where lines go.
+/// The writers of the files.
 pub(super) struct Lists<'f> {
     plan: Option<Rows<'f>>,
     dropped: Option<Urls<'f>>,
     kept: Option<Urls<'f>>,
 }
 
-/// URLs, one a line.
+/// A list of URLs, one per line.
 struct Urls<'f> {
     to: BufWriter<&'f mut PackedFile>,
     shown: &'f str,
     lines: &'f mut u64,
 }
 
-/// Pages that are dropped, with all that is known of them.
+/// A list of dropped pages, with everything known about them.
 enum Rows<'f> {
     Lines(Urls<'f>),
     #[cfg(feature = "parquet")]
@@ -38,11 +38,11 @@ enum Rows<'f> {
 }
 
 impl Files {
-    /// Begins the files that are asked for.
+    /// Begins the files that the user asked for.
     ///
     /// # Errors
     ///
-    /// If one cannot be made, or two are to be one.
+    /// If a file cannot be created, or if two lists have the same path.
     pub(super) fn create(asked: &Dedup) -> Result<Files, Failure> {
         let files = [&asked.output, &asked.drop_list, &asked.keep_list];
         let mut names: Vec<_> = files.into_iter().flatten().collect();
@@ -57,7 +57,7 @@ impl Files {
         Ok(Files { plan, dropped: lines(&asked.drop_list)?, kept: lines(&asked.keep_list)? })
     }
 
-    /// Begins to write them.
+    /// Begins to write the files.
     pub(super) fn begin(&mut self) -> Result<Lists<'_>, Failure> {
         let plan = self.plan.as_mut().map(Rows::begin).transpose()?;
         let [dropped, kept] =
@@ -65,7 +65,7 @@ impl Files {
         Ok(Lists { plan, dropped, kept })
     }
 
-    /// Puts them in their places. Returns what is to be said of them.
+    /// Moves the files to their paths. Returns a message about each.
     pub(super) fn put(self) -> Result<Vec<String>, Failure> {
         let files = [self.plan, self.dropped, self.kept];
         files.into_iter().flatten().map(RowFile::put).collect()
@@ -73,18 +73,18 @@ impl Files {
 }
 
 impl Lists<'_> {
-    /// Writes a page that is dropped.
+    /// Writes a dropped page.
     pub(super) fn drop(&mut self, of: &OfDropped<'_>) -> Result<(), Failure> {
         self.plan.as_mut().map_or(Ok(()), |plan| plan.row(of))?;
         self.dropped.as_mut().map_or(Ok(()), |urls| urls.line(of.url))
     }
 
-    /// Writes a page that is kept.
+    /// Writes a kept page.
     pub(super) fn keep(&mut self, url: &str) -> Result<(), Failure> {
         self.kept.as_mut().map_or(Ok(()), |urls| urls.line(url))
     }
 
-    /// Writes what is still held.
+    /// Writes buffered data.
     pub(super) fn end(self) -> Result<(), Failure> {
         self.plan.map_or(Ok(()), Rows::end)?;
         [self.dropped, self.kept].into_iter().flatten().try_for_each(Urls::end)
@@ -98,7 +98,7 @@ impl<'f> Urls<'f> {
 
     fn line(&mut self, url: &str) -> Result<(), Failure> {
         *self.lines += 1;
-        // No URL has a line end: a store takes none with a control character.
+        // No URL contains a line break: a store rejects URLs with control characters.
         let written = self.to.write_all(url.as_bytes()).and_then(|()| self.to.write_all(b"\n"));
         written.map_err(|e| cannot(self.shown, e))
     }

@@ -1,4 +1,4 @@
-//! `dedup`: what to drop of a corpus, in whose favour, and the corpus without it.
+//! `dedup`: lists duplicates to drop, or writes a corpus without them.
 
 mod filter;
 mod help;
@@ -30,20 +30,20 @@ use summary::Summary;
 pub(crate) use lines::Line;
 pub(crate) use options::Dedup;
 
-/// Within how many bits fingerprints propose what texts decide: as a rule these find all but one in
-/// fifty of the texts with a resemblance of 0.8.
+/// The distance in bits within which texts are compared. As a rule, it misses one in fifty pairs of
+/// texts with a resemblance of 0.8.
 const WIDE: u32 = 10;
 
-/// What is said where all is kept, since no text of the corpus is one that is in force.
+/// The note if all pages are kept because no text of the corpus belongs to content in force.
 const NONE_COMPARED: &str = "no text was compared: none has words, and the digest of what the store has \
                              in force; see --url-key and --text-key";
 
-/// Pages that are listed without a limit.
+/// The maximum number of pages to list by default.
 const LISTED: usize = 100;
 
 impl Dedup {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        // Before minutes are spent on what cannot be written.
+        // Creates the output files before the work, so that a bad path fails early.
         let mut filter = self.to.as_deref().map(|to| Filter::new(&self, to)).transpose()?;
         let lists = self.is_plan_wanted().then(|| lists::Files::create(&self)).transpose()?;
         let reader = common.read()?;
@@ -86,7 +86,7 @@ impl Dedup {
         Ok(if dropped == 0 { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Whether all pages that are dropped are gone through; a filter can do without.
+    /// Whether to list all dropped pages. A filter alone does not need the list.
     fn is_plan_wanted(&self) -> bool {
         let files = [&self.output, &self.drop_list, &self.keep_list];
         self.filter.is_empty()
@@ -95,7 +95,7 @@ impl Dedup {
             || files.iter().any(|file| file.is_some())
     }
 
-    /// The whole, in words.
+    /// The summary, in words.
     fn said(
         &self,
         (clusters, epoch): (&Clusters, &str),
@@ -117,7 +117,7 @@ impl Dedup {
         )
     }
 
-    /// The whole, for programs.
+    /// The summary, for JSON.
     fn whole(
         &self,
         clusters: &Clusters,
@@ -129,7 +129,7 @@ impl Dedup {
         Whole::of(clusters, dropped, by_text, rule, Saw::of(reader))
     }
 
-    /// How many pages are listed.
+    /// The maximum number of pages to list.
     fn listed(&self, common: &Common) -> usize {
         let all = if common.json { usize::MAX } else { LISTED };
         match (self.sample, self.filter.is_empty()) {
@@ -139,7 +139,7 @@ impl Dedup {
         }
     }
 
-    /// Goes through the pages: lists them, writes them, and sums them up.
+    /// Reads all pages once: lists them, writes them to files, and counts them.
     fn plan(
         &self,
         (clusters, epoch): (&Clusters, &str),
@@ -152,10 +152,10 @@ impl Dedup {
         let mut sample = self.sample.map(|size| Sample::new(size, self.seed));
         let (mut summary, mut listed) = (Summary::new(clusters.k()), self.listed(common));
         let mut table = self.table();
-        // Without a list of what is kept, clusters of one page say nothing.
+        // Without a list of kept pages, clusters of one page are not needed.
         let (pages_min, pages) = match self.keep_list {
             Some(_) => (1, clusters.pages()),
-            // Those that lead several pages, and all that are led.
+            // The leaders of several pages, and all other pages of their clusters.
             None => (2, clusters.multi_page_clusters() + clusters.pages() - clusters.len()),
         };
         let shown = out.is_terminal() && listed > 0;
@@ -185,7 +185,7 @@ impl Dedup {
             }
             Ok(())
         };
-        // No progress on a terminal that shows lines: it would garble them.
+        // On a terminal, a progress bar would garble the lines.
         match shown {
             true => pass(&AtomicU64::new(0))?,
             false => counted("pages", pages, pass)?,

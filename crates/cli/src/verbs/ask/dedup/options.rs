@@ -62,7 +62,7 @@ pub(crate) struct Dedup {
     /// Compare names only, not texts
     #[arg(long, requires = "filter", help_heading = CORPUS)]
     pub(super) any_text: bool,
-    /// Drop only texts that share this part of their runs of five words, such as 0.8
+    /// Drop only texts that share at least this part of their runs of five words, such as 0.8
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "filter")]
     #[arg(conflicts_with = "any_text", help_heading = CORPUS)]
     pub(super) resemblance: Option<f64>,
@@ -72,7 +72,7 @@ pub(crate) struct Dedup {
 
 const CORPUS: &str = "A corpus";
 
-/// A share, 0 to 1.
+/// Parses a ratio from 0 to 1.
 fn share(said: &str) -> Result<f64, String> {
     let share = said.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "it is no number from 0 to 1".to_owned())

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use super::lines::{OfDropped, Reason};
 use crate::output::json::Fingerprint;
 
-/// A random sample of `size` pairs of each distance. Each pair gets a number that is hashed from its URL
-/// and the seed, and the pairs with the smallest numbers are taken. So the same pages always yield the
-/// same sample.
+/// A random sample of `size` pairs of each distance. The number of a pair is a hash of its URL and
+/// the seed, and the pairs with the smallest numbers are in the sample. So the same pages always
+/// yield the same sample.
 pub(super) struct Sample {
     size: usize,
     seed: u64,
@@ -73,7 +73,7 @@ impl PartialOrd for SampledPair {
     }
 }
 
-/// By number, then by URL. No page comes twice.
+/// Orders by number, then by URL. No page occurs twice.
 impl Ord for SampledPair {
     fn cmp(&self, other: &SampledPair) -> Ordering {
         (self.number, &self.url).cmp(&(other.number, &other.url))
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(Sample::new(0, 0).pairs().count(), 0);
     }
 
-    /// Each tenth of the pages is sampled about equally often.
+    /// The sample contains pages from each tenth of the list about equally often.
     #[test]
     fn sample_is_fair() {
         let mut tenths = [0; 10];

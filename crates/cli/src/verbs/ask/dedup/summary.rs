@@ -1,4 +1,5 @@
-//! What is dropped, by reason, by distance and by host; and how much stays only for its class.
+//! Counts of dropped pages by reason, distance and host, and of pages kept only because of their
+//! class.
 
 use std::cmp::Reverse;
 
@@ -11,25 +12,25 @@ use super::lines::{OfDropped, Reason};
 use crate::output::host::host;
 use crate::output::words::{count, many};
 
-/// Hosts that are named.
+/// The maximum number of hosts to list.
 const NAMED: usize = 10;
 
-/// What is dropped, summed up. Pages come in SURT order, so those of a host are neighbours.
+/// The counts so far. Pages come in SURT order, so the pages of a host are contiguous.
 pub(super) struct Summary {
-    /// By their number in [`Reason::ALL`].
+    /// The number of dropped pages for each reason, in the order of [`Reason::ALL`].
     reasons: [u64; Reason::ALL.len()],
     distances: Vec<u64>,
-    /// The host that pages come from now.
+    /// The current host.
     host: Host,
-    /// Of those before it the ones with the most pages, most first.
+    /// The hosts with the most dropped pages among those before it, most first.
     hosts: Vec<Host>,
-    /// Pages that are near what is kept for them, and of its host.
+    /// Dropped pages that are near a page of their own host.
     near_on_host: u64,
-    /// Pages that stay only for their class.
+    /// Pages that are kept only because of their class.
     other_class: u64,
 }
 
-/// The least number of pages near others of their host from which a template is suspected.
+/// The minimum number of pages near others of their host that suggests a template.
 const TEMPLATED_MIN: u64 = 20;
 
 #[derive(Clone, Default)]
@@ -38,22 +39,23 @@ struct Host {
     dropped: u64,
 }
 
-/// What is dropped, for programs.
+/// Counts of dropped pages.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer {
     by_reason: ByReason,
-    /// The number of dropped pages by their distance to the kept page: 0, 1, 2 and so on up to k bits.
+    /// The number of dropped pages by their distance to the kept page: 0, 1, 2 and so on up to k
+    /// bits.
     by_distance: Vec<u64>,
-    /// Pages that are dropped since they are near a page of their own host. Pages of one template may be
-    /// near each other without having much else in common.
+    /// Pages that are dropped because they are near a page of their own host. Pages that share a
+    /// template may be near each other without having much else in common.
     near_on_host: u64,
     /// The hosts with the most dropped pages, most first.
     hosts: Vec<OfHost>,
-    /// Pages that are not dropped, only because the pages that lead them are of other classes.
+    /// Pages that are kept only because their leaders have other classes.
     other_class: u64,
 }
 
-/// Pages by the reason for which they are dropped.
+/// The number of dropped pages by reason.
 #[derive(Serialize, JsonSchema)]
 struct ByReason {
     same_digest: u64,
@@ -61,12 +63,12 @@ struct ByReason {
     near: u64,
 }
 
-/// A host.
+/// A host with dropped pages.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "HostOfDropped")]
 struct OfHost {
     host: String,
-    /// How many of its pages are dropped.
+    /// The number of its dropped pages.
     dropped: u64,
 }
 
@@ -77,12 +79,12 @@ impl Summary {
         Summary { reasons, distances, host, hosts, near_on_host: 0, other_class: 0 }
     }
 
-    /// Counts a page that stays only for its class.
+    /// Counts a page that is kept only because of its class.
     pub(super) fn keep(&mut self) {
         self.other_class += 1;
     }
 
-    /// Adds a page that is dropped. Pages come in SURT order.
+    /// Adds a dropped page. Pages come in SURT order.
     pub(super) fn add(&mut self, of: &OfDropped<'_>) {
         let [digest, fingerprint, near] = &mut self.reasons;
         *match of.reason {
@@ -102,15 +104,15 @@ impl Summary {
         self.host.dropped += 1;
     }
 
-    /// Whether most pages that are dropped as near are so to a page of their own host, as where the
-    /// pages of a site share a template.
+    /// Whether most pages that are dropped as near are near a page of their own host, as if the
+    /// pages of a site shared a template.
     fn looks_templated(&self) -> bool {
         let [_, _, near] = self.reasons;
         self.near_on_host >= TEMPLATED_MIN && self.near_on_host.saturating_mul(4) >= near * 3
     }
 
-    /// What to try instead, where fingerprints of the epoch count the words of a template as any others,
-    /// and the pages look as if they had one.
+    /// The advice if pages seem to share a template, and the fingerprints of the epoch count the
+    /// words of a template like any others.
     pub(super) fn advice(&self, epoch: &str) -> Option<String> {
         let plain = Recipe::DEFAULT.name();
         let is_plain = epoch.split(' ').any(|part| part == plain);
@@ -124,13 +126,13 @@ impl Summary {
         })
     }
 
-    /// No more pages come from a host.
+    /// Ends the current host.
     fn ended(&mut self) {
         let ended = std::mem::take(&mut self.host);
         if ended.dropped == 0 {
             return;
         }
-        // One name may come twice: as it is, and as punycode with another between them.
+        // A name may occur twice: spelled as it is and in punycode, with another host between them.
         match self.hosts.iter_mut().find(|host| host.name == ended.name) {
             Some(known) => known.dropped += ended.dropped,
             None => self.hosts.push(ended),
@@ -139,7 +141,7 @@ impl Summary {
         self.hosts.truncate(NAMED);
     }
 
-    /// For programs.
+    /// The counts for JSON.
     pub(super) fn answer(mut self) -> Answer {
         self.ended();
         let [same_digest, same_fingerprint, near] = self.reasons;
@@ -153,7 +155,7 @@ impl Summary {
         }
     }
 
-    /// For people.
+    /// The counts for people.
     pub(super) fn lines(mut self) -> Vec<String> {
         self.ended();
         let all: u64 = self.reasons.iter().sum();
@@ -177,7 +179,7 @@ impl Summary {
     }
 }
 
-/// The host of a page. What is no URL has none.
+/// The host of a page; empty if its name is not a URL.
 fn host_of(url: &str) -> String {
     if url.contains(':') { host(url) } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! `near --batch`: many questions, one a line, and their answers in the same order.
+//! `near --batch`: answers many questions, one per line, in the same order.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,10 +23,11 @@ use crate::output::json::{EpochName, Fingerprint};
 use crate::output::table::{Table, left, right};
 use crate::output::{visit, words};
 
-/// The most questions that are asked together.
+/// The maximum number of questions that are searched together.
 const TOGETHER: usize = 1 << 12;
 
-/// The most pages that the answers to questions asked together may name, if one may name fewer.
+/// The maximum number of pages in the answers to questions searched together, unless one answer may
+/// have more.
 const PAGES: usize = 1 << 16;
 
 /// Answers each line of a file; `-` is standard input.
@@ -70,27 +71,27 @@ pub(super) fn run(
     Ok(exit)
 }
 
-/// What lines are, and what is needed to search for that.
+/// The kind of lines, and the state that is needed to search for them.
 enum Kind<'a> {
-    /// Ready fingerprints, and the epoch that they are compared in, once one has come.
+    /// Fingerprints, and the epoch in which they are compared; `None` before the first line.
     Fingerprints(Option<Epoch>),
     Urls,
     Texts(Form, Epoch, Box<Fingerprinter<'a>>),
 }
 
-/// A line.
+/// A line of the batch.
 struct Question {
     number: u64,
-    /// What stands there, but for a line that is too long.
+    /// The text of the line; `None` for a line that is too long.
     text: Option<String>,
-    /// What is searched for its sake, or why nothing is.
+    /// The fingerprint to search for, or the reason why there is none.
     sought: Result<Asked, Why>,
 }
 
-/// Why nothing is searched.
+/// The reason why nothing is searched for.
 struct Why {
     said: String,
-    /// Whether the line is no fingerprint, URL or text at all.
+    /// Whether the line is not a valid fingerprint, URL or text.
     is_broken: bool,
 }
 
@@ -100,51 +101,53 @@ impl Why {
     }
 }
 
-/// What was found for a line's sake.
+/// The result for a line.
 struct Answer<'q> {
     asked: &'q Asked,
-    /// Within how many bits it was to be found.
+    /// The maximum distance in bits.
     k: u32,
     matches: Matches,
 }
 
-/// Questions that are asked together, and what came of those before.
+/// The questions that wait for an answer, and the totals of the answers so far.
 struct Batch<'a> {
     near: &'a Near,
     snapshot: &'a Snapshot,
     kind: Kind<'a>,
     questions: Vec<Question>,
-    /// Where answers go that are for people.
+    /// The table for people; `None` for JSON.
     table: Option<Table>,
     lines: u64,
     broken: u64,
-    /// Pages that were found.
+    /// The number of pages that were found.
     found: u64,
-    /// Answers that are not complete.
+    /// The number of incomplete answers.
     cut: u64,
 }
 
 /// The answer to a line of a --batch.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// The number of the line in the file, from 1 on.
+    /// The number of the line in the file, from 1.
     line: u64,
-    /// What stands there; null of a line that is too long to read.
+    /// The text of the line; null if the line is too long to read.
     query: Option<&'a str>,
-    /// Why there was nothing to search for, such as a page that is not known; null if there was.
+    /// Why there was nothing to search for, such as an unknown page; null if there was a search.
     why: Option<&'a str>,
-    /// Whether it is no fingerprint, URL or text at all.
+    /// Whether the line is not a valid fingerprint, URL or text.
     is_broken: bool,
-    /// The one that was searched for.
+    /// The fingerprint that was searched for; null without a search.
     fingerprint: Option<Fingerprint>,
     epoch: Option<EpochName<'a>>,
-    /// How many bits may differ.
+    /// The maximum distance in bits; null without a search.
     k: Option<u32>,
-    /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
+    /// Whether the list of pages is complete. With --nearest, whether no nearer page can be
+    /// missing. Null without a search.
     complete: Option<bool>,
-    /// Within how many bits everything was searched.
+    /// The distance in bits up to which no page is missing; null without a search, or if even pages
+    /// with an equal fingerprint may be missing.
     within: Option<u32>,
-    /// The pages, the nearest first.
+    /// The pages that were found, the nearest first.
     near: Vec<NearPage<'a>>,
 }
 
@@ -157,7 +160,7 @@ impl<'a> Batch<'a> {
         Batch { near, snapshot, kind, questions, table, lines: 0, broken: 0, found: 0, cut: 0 }
     }
 
-    /// Takes a line; and answers those that wait, if they are many.
+    /// Adds a line. Answers the waiting questions if there are many.
     fn read(
         &mut self,
         number: u64,
@@ -178,7 +181,7 @@ impl<'a> Batch<'a> {
         };
         self.lines += 1;
         self.questions.push(question);
-        // Of the nearest there are as many as were asked for.
+        // With --nearest, each answer has exactly that many pages.
         let each = self.near.nearest.unwrap_or(self.near.limit).max(1);
         if self.questions.len() >= (PAGES / each).clamp(1, TOGETHER) {
             self.answer(output)?;
@@ -186,7 +189,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// What is searched for a line's sake, or why nothing is.
+    /// The fingerprint to search for, or the reason why there is none.
     fn sought(&mut self, line: &[u8]) -> Result<Result<Asked, Why>, Failure> {
         let sought: Sought = match &mut self.kind {
             Kind::Texts(Form::Text, ..) if is_html(Path::new(""), line) => {
@@ -206,7 +209,7 @@ impl<'a> Batch<'a> {
                 }
             }
             Kind::Fingerprints(epoch) => {
-                // What is no text is no fingerprint either.
+                // Bytes that are not UTF-8 are no fingerprint either.
                 let fingerprint = match parse_fingerprint(&String::from_utf8_lossy(line)) {
                     Err(why) => return Ok(Err(Why::broken(why))),
                     Ok(fingerprint) => fingerprint,
@@ -221,7 +224,7 @@ impl<'a> Batch<'a> {
         Ok(sought.map_err(|said| Why { said, is_broken: false }))
     }
 
-    /// Answers the questions that wait.
+    /// Answers the waiting questions.
     fn answer(&mut self, output: &mut Output) -> Result<(), Failure> {
         let questions = std::mem::take(&mut self.questions);
         let mut epochs: BTreeMap<Epoch, Vec<(&Asked, &Question)>> = BTreeMap::new();
@@ -256,7 +259,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// The answers to questions of one epoch.
+    /// Searches for the questions of one epoch.
     fn search(
         &self,
         questions: &[(&Asked, &Question)],
@@ -283,7 +286,7 @@ impl<'a> Batch<'a> {
             let fingerprints: Vec<u64> = fingerprints.collect();
             return Ok(like.run_batch(self.snapshot, &fingerprints)?);
         }
-        // A page that was asked about is not near itself.
+        // The page in question is not near itself.
         let urls = questions.iter().map(|(_, question)| question.text.as_deref());
         let pages: Option<Vec<_>> =
             fingerprints.zip(urls).map(|(fingerprint, url)| Some((fingerprint, url?))).collect();
@@ -301,7 +304,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The answer to a question, for programs.
+    /// The answer to a question, for JSON.
     fn line<'l>(
         &'l self,
         question: &'l Question,
@@ -333,7 +336,7 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Passes on what was printed.
+    /// Flushes what was printed.
     fn show(&mut self, output: &mut Output) -> Result<(), Failure> {
         if let Some(table) = &mut self.table {
             table.show(output)?;
@@ -341,7 +344,7 @@ impl<'a> Batch<'a> {
         Ok(output.finish()?)
     }
 
-    /// Says what came of it.
+    /// Prints a note about incomplete answers, and returns the exit code.
     fn end(self, output: &mut Output) -> Result<Exit, Failure> {
         output.finish()?;
         let lines = words::many(self.lines, "line", "lines");
@@ -365,7 +368,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The answer to a question, for people: a row for each page, or one that says why there is none.
+/// Prints the answer for people: a row for each page, or a row that says why there is none.
 fn rows(
     snapshot: &Snapshot,
     question: &Question,

@@ -1,4 +1,4 @@
-//! How a search went, for `near --explain`.
+//! The plans and costs of a search, for `near --explain`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::output::table::{Table, left, right};
 use crate::output::words;
 
-/// The name of a shape.
+/// The name of a search structure.
 pub(crate) fn shape(shape: Shape) -> &'static str {
     match shape {
         Shape::Column => "column",
@@ -19,7 +19,7 @@ pub(crate) fn shape(shape: Shape) -> &'static str {
     }
 }
 
-/// What finds the fingerprints of a component.
+/// The name of the search structure of a component.
 fn shape_of(component: &ComponentSearch) -> &'static str {
     component.shape.map_or("chains", shape)
 }
@@ -38,49 +38,49 @@ fn name(component: &ComponentSearch) -> String {
     component.segment.map_or_else(|| "memtable".to_owned(), |id| format!("segment {id}"))
 }
 
-/// How a search went.
+/// The plans and costs of a search.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Explanation")]
 pub(crate) struct Answer<'a> {
-    /// With which instructions of the processor.
+    /// The instruction set of the processor that the search used.
     instruction_set: &'a str,
     elapsed_seconds: f64,
-    /// The parts of the store, the oldest first.
+    /// The searched components of the store, the oldest first.
     components: Vec<Component>,
 }
 
-/// How a search went in one part of the store.
+/// The plan and costs of a search in one component: a segment or a memtable.
 #[derive(Serialize, JsonSchema)]
 struct Component {
-    /// The number of the segment; null for what is in memory.
+    /// The number of the segment; null for a memtable.
     segment: Option<u64>,
     fingerprints: u32,
-    /// What finds the fingerprints.
+    /// The search structure of its fingerprints.
     shape: &'static str,
-    /// What was chosen.
+    /// The plan that was chosen.
     way: &'static str,
     expected: Cost,
     counted: Cost,
-    /// Fingerprints that were found.
+    /// The number of fingerprints found.
     hits: usize,
     faults: Option<Faults>,
 }
 
-/// What a search takes.
+/// The cost of a search.
 #[derive(Serialize, JsonSchema)]
 struct Cost {
     probes: f64,
     candidates: f64,
-    /// Cache lines that are read.
+    /// The number of cache lines read.
     lines: f64,
     elapsed_seconds: f64,
 }
 
-/// Page faults.
+/// Page faults during the search.
 #[derive(Serialize, JsonSchema)]
 struct Faults {
     minor_faults: u64,
-    /// Those for which the disk was read.
+    /// The number of page faults that read from the disk.
     major_faults: u64,
 }
 
@@ -113,8 +113,8 @@ impl<'a> From<&'a Explanation> for Answer<'a> {
     }
 }
 
-/// The explanation as a table: for each part of the store what the search met, and below it what was
-/// expected.
+/// Prints the explanation as a table: for each component, a row with the actual cost, and a row
+/// with the expected cost below it.
 pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<(), Failure> {
     let numbers = ["probes", "candidates", "lines", "microseconds", "hits", "faults"].map(right);
     let columns = [left("searched"), right("fingerprints"), left("shape"), left("way")];
@@ -164,7 +164,7 @@ pub(crate) fn print(explanation: &Explanation, output: &mut Output) -> Result<()
     Ok(())
 }
 
-/// A count that is an expected value, so it may be fractional.
+/// A rounded count. Expected values may be fractional.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
 fn rounded(number: f64) -> String {
     words::count(number.round() as u64)

@@ -1,4 +1,4 @@
-//! `near`: pages with almost the same text.
+//! `near`: pages with nearly the same text.
 
 mod batch;
 pub(crate) mod explain;
@@ -113,7 +113,7 @@ pub(crate) struct Near {
     explain: bool,
 }
 
-/// What the lines of a batch are.
+/// The kind of the lines of a batch.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Lines {
     Fingerprint,
@@ -122,7 +122,7 @@ enum Lines {
     Html,
 }
 
-/// What a search is for, without an option that says it.
+/// The subject of a search that is given as an argument instead of an option.
 #[derive(Clone)]
 enum Subject {
     Fingerprint(u64),
@@ -143,15 +143,15 @@ pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
     value.ok_or("a fingerprint has 16 hexadecimal digits")
 }
 
-/// What is searched.
+/// A search.
 struct Asked {
     fingerprint: u64,
     epoch: Epoch,
-    /// Whether its text has too few words for a distance to mean much.
+    /// Whether the text has too few words for a distance to mean much.
     is_brief: bool,
 }
 
-/// What is searched, or why there is nothing to search for.
+/// The search, or the reason why there is nothing to search for.
 type Sought = Result<Asked, String>;
 
 impl Near {
@@ -171,7 +171,7 @@ impl Near {
         let Asked { fingerprint, epoch, .. } = asked;
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let mut query = self.query(fingerprint, k).epoch(epoch);
-        // The page that was asked about is not near itself.
+        // The page in question is not near itself.
         query.exclude = self.url().map(str::to_owned);
         let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
         let explained = || count_without_fingerprint(&snapshot, epoch, self.classes.as_ref());
@@ -219,13 +219,14 @@ impl Near {
         Ok(Exit::Nothing)
     }
 
-    /// The pages that a search in an epoch passes over, of the first ones, if there may be any.
+    /// The pages that a search in this epoch does not find, counted among the first pages, if there
+    /// may be any.
     fn without(&self, snapshot: &Snapshot, epoch: Epoch) -> simkeep::Result<Option<Without>> {
         let among = (self.under.as_ref(), self.classes.as_ref());
         without(snapshot, epoch, among, AT_ONCE)
     }
 
-    /// The query within `k` bits. Its epoch is set later.
+    /// The query within `k` bits. The caller sets its epoch.
     fn query(&self, fingerprint: u64, k: u32) -> Query {
         let mut query = match self.nearest {
             Some(count) => Query::nearest(fingerprint, count),
@@ -242,7 +243,7 @@ impl Near {
         query
     }
 
-    /// The page that is asked about, if it is one.
+    /// The URL of the page in question, if the subject is a page.
     fn url(&self) -> Option<&str> {
         match (&self.url, &self.subject) {
             (Some(url), _) | (None, Some(Subject::Url(url))) => Some(url),
@@ -250,7 +251,7 @@ impl Near {
         }
     }
 
-    /// What is asked for by itself.
+    /// The search that the arguments ask for, without --batch.
     fn asked(&self, snapshot: &Snapshot) -> Result<Sought, Failure> {
         if let Some(url) = self.url() {
             return self.of_url(snapshot, url);
@@ -270,7 +271,7 @@ impl Near {
         Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
     }
 
-    /// What is near the present content of a page.
+    /// The search near the current content of a page.
     fn of_url(&self, snapshot: &Snapshot, url: &str) -> Result<Sought, Failure> {
         let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
         let Some(page) = snapshot.latest(url)?.filter(is_known) else {
@@ -294,13 +295,13 @@ impl Near {
         }))
     }
 
-    /// The epoch that texts are compared in, and what makes its fingerprints.
+    /// The epoch in which texts are compared, and the origin of its fingerprints.
     fn of_texts(&self, snapshot: &Snapshot) -> Result<(Epoch, Origin), Failure> {
         let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
         origin::of_texts(snapshot, named.transpose()?)
     }
 
-    /// The epoch that ready fingerprints such as this one are compared in.
+    /// The epoch in which a fingerprint is compared.
     fn of_fingerprints(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
         match &self.epoch {
             Some(name) => origin::named(snapshot.epochs(), name),
@@ -308,7 +309,7 @@ impl Near {
         }
     }
 
-    /// The only epoch of those that find near-duplicates that has pages.
+    /// The only epoch for near-duplicates that has pages.
     fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
         let mut with_pages = Vec::new();
         let finds = |info: &&EpochInfo| !info.ended && info.role.finds_near();
@@ -320,7 +321,7 @@ impl Near {
         }
         match *with_pages {
             [only] => Ok(only.epoch),
-            // Any epoch has nothing near.
+            // No epoch has pages, so any epoch gives the same answer.
             [] => Ok(snapshot.near_epoch()),
             _ => {
                 let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
@@ -332,7 +333,7 @@ impl Near {
         }
     }
 
-    /// Whether an epoch has any page among those that are searched.
+    /// Whether any of the searched pages has a fingerprint of this epoch.
     fn has_pages(
         &self,
         snapshot: &Snapshot,
@@ -345,7 +346,7 @@ impl Near {
     }
 }
 
-/// What is near a text that is named by its file.
+/// The search near a text. Messages name it by its file.
 fn of_text(
     document: &Document,
     epoch: Epoch,
@@ -364,8 +365,8 @@ fn of_text(
     }))
 }
 
-/// The epoch of this name, or that by which near-duplicates are sought; and the distance that was asked
-/// for, or what its recipe advises.
+/// The epoch with this name, or the epoch for near-duplicates; and the requested distance, or the
+/// recipe's default.
 pub(crate) fn sought(
     snapshot: &Snapshot,
     name: Option<&str>,
@@ -378,7 +379,7 @@ pub(crate) fn sought(
     Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
 }
 
-/// What is near a fingerprint, or with --batch near what a line names.
+/// The pages near a fingerprint; with --batch, the pages near what a line names.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Printed<'a> {
@@ -386,24 +387,27 @@ pub(crate) enum Printed<'a> {
     OfMany(batch::Line<'a>),
 }
 
-/// What is near a fingerprint.
+/// The pages near a fingerprint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// The one that was searched for.
+    /// The fingerprint that was searched for.
     fingerprint: Fingerprint,
     epoch: EpochName<'a>,
-    /// How many bits may differ.
+    /// The maximum distance in bits.
     k: u32,
-    /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
+    /// Whether the list of pages is complete. With --nearest, whether no nearer page can be
+    /// missing.
     complete: bool,
-    /// Within how many bits no page is missing; null if pages with the very fingerprint may be.
+    /// The distance in bits up to which no page is missing; null if even pages with an equal
+    /// fingerprint may be missing.
     within: Option<u32>,
-    /// The pages, the nearest first.
+    /// The pages that were found, the nearest first.
     near: Vec<NearPage<'a>>,
-    /// How the search went, if that was asked for.
+    /// The plans and costs of the search; null without --explain.
     explain: Option<explain::Answer<'a>>,
-    /// How many pages took no part, since they have no fingerprint in this epoch. It is known with
-    /// "explain", and in stores of up to 20,000 pages if other epochs have fingerprints.
+    /// The number of pages without a fingerprint in this epoch, which the search cannot find. Null
+    /// if unknown: it is known with --explain, and in stores of up to 20,000 pages if other epochs
+    /// have fingerprints.
     without_fingerprint: Option<u64>,
     saw: Saw,
 }
@@ -412,11 +416,12 @@ pub(crate) struct Answer<'a> {
 #[derive(Serialize, JsonSchema)]
 struct NearPage<'a> {
     url: &'a str,
-    /// In how many bits it differs.
+    /// The number of bits in which its fingerprint differs.
     distance: u32,
-    /// Null for a text that is too short to say.
+    /// The size of the change; null if the text in question is too short to judge.
     band: Option<Band>,
-    /// From what share of the words to what share that means.
+    /// The estimated ratio of words that differ: a lower and an upper bound; null if the text in
+    /// question is too short to judge.
     words_changed: Option<[Share; 2]>,
     fingerprint: Fingerprint,
 }
@@ -443,7 +448,7 @@ impl Near {
         })
     }
 
-    /// Whether no page is missing, or the nearest were asked for, and all of them are there.
+    /// Whether the list is complete, or the requested number of nearest pages was certainly found.
     fn is_complete(&self, matches: &Matches) -> bool {
         let is_searched = |last: &simkeep::Near| last.distance.checked_sub(1) <= matches.within;
         let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
@@ -451,7 +456,7 @@ impl Near {
     }
 }
 
-/// The pages that were found, for programs.
+/// The pages that were found, for JSON.
 fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> Vec<NearPage<'a>> {
     let page = |near: &'a simkeep::Near| {
         let meaning = || snapshot.meaning(asked.epoch, near.distance);
@@ -467,7 +472,7 @@ fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> V
     matches.near.iter().map(page).collect()
 }
 
-/// A page that was found, for people.
+/// A page that was found, as a table row.
 fn row(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> [String; 4] {
     let band = match asked.is_brief {
         true => "-".to_owned(),
@@ -477,8 +482,8 @@ fn row(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> [String; 4] 
     [near.distance.to_string(), band, visit::fingerprint(near.fingerprint), url]
 }
 
-/// The content of a page by which near-duplicates are sought: its fingerprint of the newest epoch that
-/// finds them, if it has one of such an epoch that lives.
+/// The content of a page to compare: its fingerprint of the newest epoch for near-duplicates that
+/// has not ended, among the epochs of its fingerprints.
 fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
     let finds = |content: &&Content| {
         let info = snapshot.epochs().iter().find(|info| info.epoch == content.epoch);
@@ -487,14 +492,14 @@ fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
     page.contents.iter().find(finds).copied()
 }
 
-/// How a file is read.
+/// The format of a document.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Form {
-    /// As HTML if its name or its first bytes say so, as `ingest` reads a page.
+    /// HTML if the name or the first bytes say so, as in `ingest`; otherwise plain text.
     Unknown,
-    /// As HTML.
+    /// HTML.
     Html,
-    /// As plain text. HTML is refused, since its tags would count as words.
+    /// Plain text. HTML is refused, because its tags would count as words.
     Text,
 }
 

@@ -1,4 +1,5 @@
-//! What is near the present content of a page, for a program that asks of one page after another.
+//! Finds pages near the current content of a page, for a program that asks about one page after
+//! another.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,24 +10,24 @@ use crate::exit::Failure;
 use crate::output::json::{EpochName, Fingerprint};
 use crate::output::visit;
 
-/// The most pages that are named.
+/// The maximum number of pages to list.
 const LIMIT: usize = 16;
 
-/// What is near a page.
+/// The pages near a page.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfPage<'a> {
-    /// That of the page; null if it is not known, or its content has none.
+    /// The fingerprint of the page; null if the page is unknown, or its content has no fingerprint.
     fingerprint: Option<Fingerprint>,
     epoch: Option<EpochName<'a>>,
-    /// How many bits may differ.
+    /// The maximum distance in bits; null without a fingerprint.
     k: Option<u32>,
-    /// Whether no page is missing.
+    /// Whether the list of pages is complete.
     complete: bool,
-    /// The pages, the nearest first.
+    /// The pages that were found, the nearest first.
     near: Vec<NearPage<'a>>,
 }
 
-/// Finds what is near a page: within what the recipe advises, the nearest 16.
+/// Finds the nearest 16 pages of a page, within the distance that the recipe advises.
 pub(crate) fn of_page(
     snapshot: &Snapshot,
     url: &str,

@@ -1,25 +1,25 @@
-//! Searches that look at as many pages as it takes.
+//! Searches that examine as many pages as necessary.
 
 use simkeep::{Matches, Query, Snapshot};
 
 use crate::output::words;
 
-/// Searches for as many pages as the limit allows, however many others have to be looked at for them:
-/// pages that had a fingerprint and have other content now, for example. A budget ends it early.
+/// Searches until the limit is reached, even if many other pages must be examined, such as pages
+/// that once had a fingerprint and now have other content. A budget ends the search early.
 pub(super) fn search(snapshot: &Snapshot, query: &Query) -> simkeep::Result<Matches> {
     let matches = snapshot.search(query)?;
     search_on(snapshot, query, matches)
 }
 
-/// Goes on with a search that looked at too few pages.
+/// Continues a search that examined too few pages.
 pub(super) fn search_on(
     snapshot: &Snapshot,
     query: &Query,
     first: Matches,
 ) -> simkeep::Result<Matches> {
-    /// A higher limit looks at this many times as many pages.
+    /// The factor by which each repetition raises the limit, and so the number of examined pages.
     const MORE: usize = 8;
-    /// But at no more than a million pages: a limit of one page looks at two.
+    /// The limit is raised only below this value, so at most about a million pages are examined.
     const LIMIT_MAX: usize = 1 << 16;
     let (mut matches, mut wider) = (first, query.clone());
     while !matches.complete
@@ -38,7 +38,7 @@ pub(super) fn search_on(
     Ok(matches)
 }
 
-/// How far a search went that ended early.
+/// Describes how far an incomplete search got.
 pub(super) fn ended(matches: &Matches) -> String {
     match matches.within {
         Some(within) => {

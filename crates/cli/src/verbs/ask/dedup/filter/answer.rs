@@ -1,4 +1,4 @@
-//! What became of a corpus.
+//! Counts of the documents of a filtered corpus.
 
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::output::words::{bytes, figure, rounded, time_taken};
 
-/// What became of documents.
+/// Counts of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(in super::super) struct Counts {
     pub(super) files: u64,
@@ -21,26 +21,26 @@ pub(in super::super) struct Counts {
     pub(super) file_bytes: u64,
 }
 
-/// What became of a corpus.
+/// Counts of the documents of a filtered corpus.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Filtered")]
 pub(crate) struct Answer {
-    /// Files that were written.
+    /// The number of files that were written.
     files: u64,
-    /// Documents in the files that were read: lines but for empty ones, or rows.
+    /// The number of documents that were read: rows, or lines that are not empty.
     documents: u64,
-    /// Those of them that were not written.
+    /// Documents that were left out of the copies.
     left_out: u64,
-    /// Those of them that were written with marks.
+    /// Documents that were written with marks.
     marked: u64,
-    /// Those of them that the store does not know. They were written.
+    /// Documents that the store does not know. They were written.
     unknown: u64,
-    /// Those of them whose page is dropped, but with another text, such as that of a later version. They
-    /// were written.
+    /// Documents whose page is dropped, but whose text is not the compared one, such as a later
+    /// version. They were written.
     other_text: u64,
-    /// Those of them without a name that could be read. They were written.
+    /// Documents whose name could not be read. They were written.
     broken: u64,
-    /// The size of the files that were written.
+    /// The size of the files that were written, in bytes.
     file_bytes: u64,
     elapsed_seconds: f64,
     #[serde(skip)]
@@ -83,7 +83,7 @@ impl Counts {
 }
 
 impl Answer {
-    /// For people.
+    /// The counts for people.
     pub(in super::super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             figure("files", self.files, &bytes(self.file_bytes)),

@@ -1,4 +1,4 @@
-//! One file of a corpus.
+//! Writes the copy of one file of a corpus.
 
 use std::io::{BufWriter, Write};
 
@@ -14,17 +14,17 @@ use super::walk::Read;
 use crate::exit::{Failure, say};
 use crate::output::packed::PackedFile;
 
-/// Bytes that are written together.
+/// The size of the write buffer, in bytes.
 const TOGETHER: usize = 256 << 10;
 
-/// A file that is written to its place.
+/// The copy of a file, and the shared state of the run.
 pub(super) struct Files<'r> {
     pub(super) run: &'r Run<'r>,
     pub(super) job: &'r Job,
 }
 
 impl Files<'_> {
-    /// Writes it, and puts it in its place.
+    /// Writes the copy and moves it to its path.
     pub(super) fn write(&self) -> Result<Counts, Failure> {
         let mut read = self.run.walk.begin();
         match self.job.open(self.run.how.zstd_window, &read)? {
@@ -40,21 +40,22 @@ impl Files<'_> {
         }
     }
 
-    /// Begins its copy.
+    /// Begins the copy.
     pub(super) fn begin(&self, packing: Packing) -> Result<PackedFile, Failure> {
         let file = PackedFile::packed(self.job.to.clone(), packing);
         file.map_err(|e| self.job.cannot_write(&e))
     }
 
-    /// Puts its copy in its place.
+    /// Moves the copy to its path.
     pub(super) fn put(&self, file: PackedFile, counts: Counts) -> Result<Counts, Failure> {
         let file_bytes = file.put().map_err(|e| self.job.cannot_write(&e))?;
         Ok(Counts { files: 1, file_bytes, ..counts })
     }
 
-    /// Line by line.
+    /// Copies JSON lines.
     fn lines(&self, mut lines: RawLines, read: &mut Read<'_>) -> Result<Counts, Failure> {
-        /// Lines between two looks at whether to go on.
+        /// The number of lines between two updates of the progress, which also check for
+        /// cancellation.
         const STEP: u64 = 64;
         let mut to = BufWriter::with_capacity(TOGETHER, self.begin(lines.packing())?);
         let (mut counts, mut number) = (Counts::default(), 0_u64);
@@ -88,7 +89,7 @@ impl Files<'_> {
         self.put(file, counts)
     }
 
-    /// What was noted of a document.
+    /// Returns the note about a document from the first pass.
     pub(super) fn noted(
         &self,
         notes: &mut Option<Noted<'_>>,
@@ -98,7 +99,7 @@ impl Files<'_> {
         Ok(noted.map_err(|e| self.run.how.no_notes(&e))?.flatten())
     }
 
-    /// What is written of a line, and what was noted of it.
+    /// Decides what to write of a line. `noted` is the note about it from the first pass.
     fn line(
         &self,
         line: &[u8],
@@ -107,7 +108,7 @@ impl Files<'_> {
         counts: &mut Counts,
     ) -> Result<Written, Failure> {
         let noted = noted.and_then(|note| note.place(line));
-        // Which page it is has been read before, and of nothing else is there any need.
+        // The first pass has read the name, and nothing else of the line is needed.
         if let Some(place) = noted {
             let is_dropped = self.run.dropped.has(place);
             if !is_dropped || !self.run.how.is_marked {
@@ -140,8 +141,8 @@ impl Files<'_> {
         Ok(Written::Marked(marked))
     }
 
-    /// Whether a document is dropped, and counts why not. `noted` is the page whose compared text it
-    /// has, if texts decide.
+    /// Whether a document is dropped. If it is not, counts the reason. If texts decide, `noted` is
+    /// the page whose compared text the document has.
     pub(super) fn is_dropped(
         &self,
         name: &Name<'_>,
@@ -160,7 +161,7 @@ impl Files<'_> {
             _ => return Ok(false),
         };
         let is_other = match (self.run.notes, digest, name.digest()) {
-            // Texts decide, and this one was not compared.
+            // Texts decide, and this text was not compared.
             (Some(_), ..) => true,
             (None, Some(compared), Some(own)) => !self.run.how.any_text && compared != own,
             _ => false,
@@ -172,7 +173,7 @@ impl Files<'_> {
         Ok(true)
     }
 
-    /// For which page a document is dropped, and how far that is.
+    /// The page that is kept in place of a dropped one, and its distance in bits.
     pub(super) fn kept_for(&self, name: &Name<'_>) -> Result<(String, u32), Failure> {
         let kept = self.run.dropped.kept_for(&name.url)?;
         let kept = kept.ok_or_else(|| {
@@ -181,7 +182,7 @@ impl Files<'_> {
         Ok((kept.url, kept.distance))
     }
 
-    /// Counts what cannot be read, and says so unless very much has been said.
+    /// Counts a document that cannot be read, and prints a message, up to a limit.
     pub(super) fn broken(&self, at: String, why: &str, counts: &mut Counts) {
         counts.broken += 1;
         let at = format!("{}, {at}", escape::whole(&self.job.from.to_string_lossy()));

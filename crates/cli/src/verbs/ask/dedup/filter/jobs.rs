@@ -1,4 +1,4 @@
-//! Which files are written, and where.
+//! The files to copy, and their destinations.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,28 +13,28 @@ use super::walk::Read;
 use crate::exit::Failure;
 use crate::output::temporary::refuse_store;
 
-/// Files of a corpus, and the folder that they go to.
+/// The files of a corpus, and the folder of their copies.
 pub(super) struct Jobs {
     folder: PathBuf,
     jobs: Vec<Job>,
 }
 
-/// A file, and its place in the folder.
+/// A file to copy.
 pub(super) struct Job {
     pub(super) from: PathBuf,
     pub(super) to: PathBuf,
     pub(super) bytes: u64,
-    /// Its number among all.
+    /// Its index among all files.
     pub(super) number: usize,
 }
 
 impl Jobs {
-    /// Files, each to be written to a folder by its name.
+    /// Creates a job for each file. The copy has the same name in `folder`.
     ///
     /// # Errors
     ///
-    /// If one is no file, has the name of another, lies in the folder itself, or is there already and is
-    /// not to be replaced.
+    /// If a path is not a file, has the name of another file, or lies in `folder` itself; or if the
+    /// copy exists and `force` is not set.
     pub(super) fn new(files: &[PathBuf], folder: &Path, force: bool) -> Result<Jobs, Failure> {
         let shown = || whole(&folder.to_string_lossy());
         refuse_store(&folder.join("file"))
@@ -79,7 +79,7 @@ impl Jobs {
         Ok(Jobs { folder: folder.to_owned(), jobs })
     }
 
-    /// Makes the folder, if it is not there.
+    /// Creates the folder, unless it exists.
     pub(super) fn make_folder(&self) -> Result<(), Failure> {
         let made = match fs::create_dir(&self.folder) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && self.folder.is_dir() => Ok(()),
@@ -93,7 +93,7 @@ impl Jobs {
         self.jobs.len()
     }
 
-    /// The sizes of all files.
+    /// The size of all files, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.jobs.iter().map(|job| job.bytes).sum()
     }
@@ -104,25 +104,25 @@ impl Jobs {
 }
 
 impl Job {
-    /// What is read is damaged, or of another kind.
+    /// The failure of reading damaged data, or data of another kind.
     pub(super) fn broken(&self, why: &str) -> Failure {
         let at = whole(&self.from.to_string_lossy());
         Failure::Broken(format!("{at}: {}", whole(why)))
     }
 
-    /// Opens it. `read` counts what is read of it.
+    /// Opens the file. `read` counts the bytes read.
     pub(super) fn open(&self, zstd_window: ZstdWindow, read: &Read<'_>) -> Result<Corpus, Failure> {
         let corpus = Corpus::open(&self.from, zstd_window, read.counter());
         corpus.map_err(|why| self.broken(&why))
     }
 
-    /// It is a Parquet file, which this simkeep cannot read.
+    /// The failure of reading a Parquet file with a program built without Parquet.
     #[cfg(not(feature = "parquet"))]
     pub(super) fn no_parquet(&self) -> Failure {
         self.broken("a Parquet file: build simkeep with `--features parquet` for those")
     }
 
-    /// It cannot be written.
+    /// The failure of writing the copy.
     pub(super) fn cannot_write(&self, e: &io::Error) -> Failure {
         Failure::Other(format!("cannot write {}: {e}", whole(&self.to.to_string_lossy())))
     }

@@ -1,4 +1,4 @@
-//! A corpus, in the files in which it lies, without what is dropped.
+//! Copies the files of a corpus without the dropped documents.
 
 mod answer;
 mod file;
@@ -31,29 +31,29 @@ use notes::Notes;
 use texts::Texts;
 use walk::Walk;
 
-/// What is done with a corpus.
+/// The copying of a corpus.
 pub(super) struct Filter {
     jobs: Jobs,
     how: How,
     threads: usize,
-    /// Those of making sketches, if that was done.
+    /// The notes from the first pass, if there was one.
     notes: Option<Notes>,
 }
 
-/// What becomes of documents, and how they are named.
+/// How documents are named, and what happens to dropped documents.
 struct How {
     keys: Keys,
-    /// Nothing is left out: what would be is marked.
+    /// Whether dropped documents are marked instead of left out.
     is_marked: bool,
-    /// Names decide alone.
+    /// Whether only names decide, not texts.
     any_text: bool,
     zstd_window: ZstdWindow,
-    /// Where scratch files go.
+    /// The directory for scratch files.
     scratch: PathBuf,
 }
 
 impl How {
-    /// Notes cannot be kept.
+    /// The failure of a scratch file.
     fn no_notes(&self, e: &io::Error) -> Failure {
         let folder = whole(&self.scratch.to_string_lossy());
         Failure::Other(format!("a scratch file in {folder}: {e}"))
@@ -61,11 +61,11 @@ impl How {
 }
 
 impl Filter {
-    /// What is asked for.
+    /// Prepares the copying that the user asked for.
     ///
     /// # Errors
     ///
-    /// If a file is not there, or one is in the way.
+    /// If a file does not exist, or a copy would replace one.
     pub(super) fn new(asked: &Dedup, to: &Path) -> Result<Filter, Failure> {
         let Dedup { filter, force, mark, any_text, url_key, text_key, reading, .. } = asked;
         let mut keys = Keys::default();
@@ -83,11 +83,11 @@ impl Filter {
         Ok(Filter { jobs, how, threads: reading.threads(), notes: None })
     }
 
-    /// Makes sketches of the texts that candidates want, and notes the lines in which these stand.
-    /// Returns how many there are.
+    /// Makes sketches of the texts of candidates, and notes the lines that contain these texts.
+    /// Returns the number of sketches.
     pub(super) fn sketch(&mut self, candidates: &Candidates) -> Result<u64, Failure> {
         let Filter { jobs, how, threads, .. } = &*self;
-        // Of few files each has several threads.
+        // If there are few files, several threads process each of them.
         let each = (threads / jobs.len().max(1)).max(1);
         let notes = Notes::new(&how.scratch, jobs.len()).map_err(|e| how.no_notes(&e))?;
         let made = counted("bytes", jobs.bytes(), |done| {
@@ -102,7 +102,7 @@ impl Filter {
         Ok(made)
     }
 
-    /// Writes all files, where all may see pages of the classes in `open`.
+    /// Writes all copies. `open` are the classes of pages that all may see.
     pub(super) fn run(self, clusters: &Clusters, open: &Classes) -> Result<Counts, Failure> {
         let Filter { jobs, how, threads, notes } = self;
         let dropped = clusters.dropped(open)?;
@@ -124,7 +124,7 @@ impl Filter {
     }
 }
 
-/// Writing all files, shared by threads.
+/// The state that the threads of a run share.
 struct Run<'r> {
     walk: &'r Walk<'r>,
     how: &'r How,

@@ -1,4 +1,4 @@
-//! What was noted of documents when they were read first: which texts are those that were compared.
+//! Notes from the first pass over a corpus: which documents have the text that was compared.
 
 use std::fs::File;
 use std::io;
@@ -10,26 +10,27 @@ use parking_lot::Mutex;
 use simkeep::cluster::PageLocation;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes of a note in the scratch file: the hash of what was read, and the place. Zeros are none.
+/// The bytes of a note in the scratch file: the hash of the document, and the location of its page.
+/// Zeros mean that there is no note.
 const NOTE_BYTES: usize = 16;
-/// Notes of documents of a file that lie together in the scratch file. What is not written takes no
-/// space.
+/// The number of notes of one file that are contiguous in the scratch file. Regions that are never
+/// written take no space.
 const REGION: u64 = 64 << 10;
-/// Notes that are read together.
+/// The number of notes that are read together.
 const TOGETHER: usize = 4 << 10;
 const _: () = assert!(REGION.is_multiple_of(TOGETHER as u64));
 
-/// Notes of the lines, or rows, of several files, in a scratch file without a name: 16 bytes for each.
+/// Notes on the lines or rows of several files, in an unnamed scratch file: 16 bytes for each.
 pub(super) struct Notes {
     scratch: File,
-    /// Regions that are in use.
+    /// The number of regions in use.
     used: AtomicU64,
-    /// Those of each file, in its order.
+    /// For each file, the numbers of its regions, in the order of its documents.
     files: Vec<Mutex<Vec<u64>>>,
 }
 
-/// What is noted of a document: the page that it is, and what was read of it, which has the text of the
-/// page that was compared.
+/// A note on a document whose text is the compared text of a page: the location of the page, and a
+/// hash of the bytes that were read.
 #[derive(Clone, Copy)]
 pub(super) struct Note {
     hash: u64,
@@ -41,7 +42,7 @@ impl Note {
         Note { hash: hash(read), place }
     }
 
-    /// The page that it is, if what is read now is what this was noted of.
+    /// The location of the page, if `read` has the bytes that the note is about.
     pub(super) fn place(self, read: &[u8]) -> Option<PageLocation> {
         (self.hash == hash(read)).then_some(self.place)
     }
@@ -61,19 +62,19 @@ impl Note {
     }
 }
 
-/// The hash of what was read, which is not 0.
+/// The hash of some bytes; never 0.
 fn hash(read: &[u8]) -> u64 {
     xxh3_64(read).max(1)
 }
 
 impl Notes {
-    /// Creates empty notes for `files` files, in a folder.
+    /// Creates empty notes for `files` files, with the scratch file in `folder`.
     pub(super) fn new(folder: &Path, files: usize) -> io::Result<Notes> {
         let files = (0..files).map(|_| Mutex::default()).collect();
         Ok(Notes { scratch: tempfile::tempfile_in(folder)?, used: AtomicU64::new(0), files })
     }
 
-    /// Adds notes of consecutive documents of a file. `first` is the number of the first of them.
+    /// Adds notes on consecutive documents of a file. `first` is the number of the first document.
     pub(super) fn put(&self, file: usize, first: u64, notes: &[Option<Note>]) -> io::Result<()> {
         let (mut number, mut rest) = (first, notes);
         while !rest.is_empty() {
@@ -90,7 +91,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Where the note of a document stands, where it has none yet.
+    /// The offset of a document's note. Assigns a region if there is none yet.
     fn make_place(&self, file: usize, number: u64) -> io::Result<u64> {
         let mut regions = self.files.get(file).ok_or(io::ErrorKind::InvalidInput)?.lock();
         let nth = usize::try_from(number / REGION).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -101,7 +102,7 @@ impl Notes {
         Ok((region * REGION + number % REGION) * NOTE_BYTES as u64)
     }
 
-    /// Where the note of a document stands, if there are some of those near it.
+    /// The offset of a document's note; `None` if its region is not assigned.
     fn place(&self, file: usize, number: u64) -> io::Result<Option<u64>> {
         let regions = self.files.get(file).ok_or(io::ErrorKind::InvalidInput)?.lock();
         let nth = usize::try_from(number / REGION).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -109,23 +110,23 @@ impl Notes {
         Ok(region.map(|region| (region * REGION + number % REGION) * NOTE_BYTES as u64))
     }
 
-    /// Those of a file, to be read in its order.
+    /// The notes on a file, for reading in order.
     pub(super) fn of(&self, file: usize) -> Noted<'_> {
         Noted { notes: self, file, first: 0, bytes: Vec::new() }
     }
 }
 
-/// Notes of the documents of a file.
+/// The notes on the documents of a file.
 pub(super) struct Noted<'n> {
     notes: &'n Notes,
     file: usize,
-    /// The number of the first of those that were read.
+    /// The number of the first note in the buffer.
     first: u64,
     bytes: Vec<u8>,
 }
 
 impl Noted<'_> {
-    /// The note of a document. Costs least where they are asked for in their order.
+    /// Returns the note on a document. Costs least if documents are requested in order.
     pub(super) fn get(&mut self, number: u64) -> io::Result<Option<Note>> {
         if number < self.first || number >= self.first + TOGETHER as u64 || self.bytes.is_empty() {
             self.read(number - number % TOGETHER as u64)?;
@@ -136,7 +137,8 @@ impl Noted<'_> {
         Ok(Note::from_bytes(note.ok_or(io::ErrorKind::InvalidInput)?))
     }
 
-    /// Reads notes from that of a document on. What was never written is zero.
+    /// Reads notes, beginning with that on document `first`. Bytes that were never written are
+    /// zero.
     fn read(&mut self, first: u64) -> io::Result<()> {
         self.first = first;
         self.bytes.clear();
@@ -168,7 +170,7 @@ mod tests {
         let notes = Notes::new(folder.path(), 3).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let line = |file: usize, number: u64| format!("{file} {number}").into_bytes();
-        // Some in each region, over their borders, and many lines without.
+        // Notes in each region and across their borders, and many lines without notes.
         let is_noted = |number: u64| number % 7 < 2 && !(5_000..60_000).contains(&number);
         let count = 2 * REGION + 5_000;
         let step = 3_001;

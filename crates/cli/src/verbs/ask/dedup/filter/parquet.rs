@@ -1,4 +1,4 @@
-//! A Parquet file of a corpus.
+//! Copies a Parquet file of a corpus.
 
 use std::fs::File;
 
@@ -13,7 +13,7 @@ use super::notes::Note;
 use crate::exit::Failure;
 
 impl Job {
-    /// Its documents, by what names them and with their texts; of the third column nothing is wanted.
+    /// Opens the documents with their names and texts. The third column is not used.
     pub(super) fn documents(&self, keys: &Keys) -> Result<Documents, Failure> {
         let (url, text) = (keys.url.as_str(), keys.text.as_str());
         let documents = Documents::open(self.file()?, [url, text, url]);
@@ -32,7 +32,7 @@ impl Job {
 }
 
 impl Files<'_> {
-    /// Row by row.
+    /// Copies rows.
     pub(super) fn rows(&self) -> Result<Counts, Failure> {
         let mut documents = self.job.documents(&self.run.how.keys)?;
         let failed = |e: CopyError| match e {

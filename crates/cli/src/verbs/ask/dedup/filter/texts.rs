@@ -1,4 +1,4 @@
-//! Sketches of the texts of a file that are compared.
+//! Makes sketches of the texts of a file that are to be compared.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -15,48 +15,48 @@ use super::notes::{Note, Notes};
 use super::walk::{Read, Walk};
 use crate::exit::Failure;
 
-/// Bytes of lines that are worked on together, at least; no line is as long as that.
+/// The size at which a chunk of lines is complete, in bytes. Longer lines are not put into chunks.
 const TOGETHER: usize = 256 << 10;
-/// Lines that are worked on together, at most.
+/// The maximum number of lines in a chunk.
 const LINES: usize = 4 << 10;
-/// How many times as many wait for each thread.
+/// The maximum number of chunks that wait, per thread.
 const WAITING: usize = 2;
 
-/// A file whose texts are read.
+/// A file whose texts are sketched.
 pub(super) struct Texts<'t> {
     pub(super) walk: &'t Walk<'t>,
     pub(super) how: &'t How,
     pub(super) candidates: &'t Candidates,
     pub(super) notes: &'t Notes,
     pub(super) job: &'t Job,
-    /// How many threads this file has.
+    /// The number of threads for this file.
     pub(super) threads: usize,
-    /// Whether one of them failed.
+    /// Whether a thread failed.
     pub(super) failed: AtomicBool,
 }
 
-/// Whole lines, one after another.
+/// Consecutive whole lines.
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
-    /// The number of the first.
+    /// The number of the first line.
     first: u64,
-    /// How long each of them is.
+    /// The length of each line in bytes.
     lens: Vec<usize>,
 }
 
-/// What makes sketches, and how many it has made, or why it ended.
+/// The state of a thread that makes sketches: how many it has made, or why it stopped.
 struct Worker<'t> {
     texts: &'t Texts<'t>,
     sketcher: BitSketcher,
-    /// What is noted of documents that are worked on.
+    /// The notes on the documents of the current chunk.
     noted: Vec<Option<Note>>,
     made: Result<u64, Failure>,
 }
 
 impl Texts<'_> {
-    /// Makes all sketches. Returns how many there are. What is broken is passed over: the copying tells
-    /// of it.
+    /// Makes the sketches and returns their number. Skips broken documents, since the second pass
+    /// will report them.
     pub(super) fn sketch(&self) -> Result<u64, Failure> {
         let mut read = self.walk.begin();
         match self.job.open(self.how.zstd_window, &read)? {
@@ -72,14 +72,15 @@ impl Texts<'_> {
         }
     }
 
-    /// One thread reads, others work on what it has read; where they do not keep up, it works as well.
+    /// Reads lines in this thread while other threads process them. If they do not keep up, this
+    /// thread processes lines, too.
     fn lines(&self, lines: RawLines, read: &mut Read<'_>) -> Result<u64, Failure> {
         let all = Mutex::new(Ok(0));
         let (to, from) = sync_channel(self.threads * WAITING);
         let from = Mutex::new(from);
         thread::scope(|scope| {
             for _ in 1..self.threads {
-                // Without a thread to be had the reading one does its work.
+                // If no thread can be started, the reading thread does its work.
                 let _ = Builder::new().spawn_scoped(scope, || {
                     let mut worker = Worker::new(self);
                     worker.work_on(&from);
@@ -122,7 +123,7 @@ impl Texts<'_> {
             }
             read.tell();
             self.walk.check()?;
-            // The lines of a chunk follow one another.
+            // A chunk has only consecutive lines, so it ends before the long line.
             if chunk.lens.is_empty() {
                 continue;
             }
@@ -165,7 +166,7 @@ impl Chunk {
     fn add(&mut self, line: &[u8], number: u64) {
         if self.lens.is_empty() {
             self.first = number;
-            // So that nothing is moved as it grows.
+            // Reserves the maximum at once, so that the buffer never moves.
             self.bytes.reserve_exact(2 * TOGETHER);
         }
         self.bytes.extend_from_slice(line);
@@ -186,15 +187,15 @@ impl<'t> Worker<'t> {
         Worker { texts, sketcher: BitSketcher::new(), noted: Vec::new(), made: Ok(0) }
     }
 
-    /// Works on what comes, until no more does.
+    /// Processes chunks until no more arrive.
     fn work_on(&mut self, from: &Mutex<Receiver<Chunk>>) {
-        // In a block, so that others may wait for the next one while this works.
+        // The block releases the lock, so that other threads can wait while this one works.
         while let Ok(chunk) = { from.lock().recv() } {
             self.lines(chunk.first, chunk.lines());
         }
     }
 
-    /// Works on lines that follow one another, and notes those whose texts are compared.
+    /// Processes consecutive lines, and notes those whose texts are compared.
     fn lines<'l>(&mut self, first: u64, lines: impl Iterator<Item = &'l [u8]>) {
         self.noted.clear();
         for line in lines {
@@ -208,7 +209,7 @@ impl<'t> Worker<'t> {
         self.note(first);
     }
 
-    /// Keeps the notes of consecutive documents. `first` is the number of the first of them.
+    /// Stores the notes on consecutive documents. `first` is the number of the first document.
     fn note(&mut self, first: u64) {
         let Texts { notes, job, how, .. } = self.texts;
         if let Err(e) = notes.put(job.number, first, &self.noted) {
@@ -216,8 +217,8 @@ impl<'t> Worker<'t> {
         }
     }
 
-    /// Makes a sketch of a document's text, if it is the one that is wanted: of the page that stands
-    /// there.
+    /// Makes a sketch of a document's text, if the text is a candidate. Returns the location of the
+    /// candidate.
     fn see(&mut self, name: &Name<'_>) -> Option<PageLocation> {
         let made = self.made.as_mut().ok()?;
         match sketched(self.texts.candidates, name, &mut self.sketcher) {
@@ -232,7 +233,7 @@ impl<'t> Worker<'t> {
         }
     }
 
-    /// Ends for this, unless it did before, and has all others end.
+    /// Records the first failure of this thread, and stops all others.
     fn fail(&mut self, failure: Failure) {
         self.texts.failed.store(true, Ordering::Relaxed);
         if self.made.is_ok() {
@@ -240,7 +241,7 @@ impl<'t> Worker<'t> {
         }
     }
 
-    /// Adds what it has made to what all have.
+    /// Adds the result of this thread to that of all threads.
     fn end(self, all: &Mutex<Result<u64, Failure>>) {
         let mut all = all.lock();
         match (&mut *all, self.made) {
@@ -251,7 +252,7 @@ impl<'t> Worker<'t> {
     }
 }
 
-/// Makes a sketch, if one is wanted. Returns where the page stands whose text was sketched.
+/// Makes a sketch if the text is a candidate. Returns the location of the page.
 fn sketched(
     candidates: &Candidates,
     name: &Name<'_>,
@@ -266,7 +267,7 @@ fn sketched(
         return Ok(None);
     }
     let sketch = sketcher.of_text(text);
-    // A text without words is like no other.
+    // A text without words resembles no other text.
     if sketch == BitSketch::default() {
         return Ok(None);
     }

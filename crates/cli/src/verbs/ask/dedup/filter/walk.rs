@@ -1,4 +1,4 @@
-//! Files that several threads go through together.
+//! Processes the files of a corpus on several threads.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use parking_lot::Mutex;
 use super::jobs::{Job, Jobs};
 use crate::exit::Failure;
 
-/// Files, and how far threads are with them.
+/// The files, and the progress of all threads.
 pub(super) struct Walk<'w> {
     jobs: &'w Jobs,
-    /// The file that comes next.
+    /// The index of the next file.
     next: AtomicUsize,
-    /// Whether a file failed.
+    /// Whether a file failed, so that all threads should stop.
     stop: AtomicBool,
-    /// Bytes that were read.
+    /// The number of bytes that were read.
     done: &'w AtomicU64,
 }
 
@@ -26,8 +26,8 @@ impl<'w> Walk<'w> {
         Walk { jobs, next: AtomicUsize::new(0), stop: AtomicBool::new(false), done }
     }
 
-    /// Processes all files with `one` on up to `threads` threads, or fewer if the system grants fewer.
-    /// Returns the sum of the counts, or the first failure.
+    /// Processes all files with `one` on up to `threads` threads, or fewer if the system grants
+    /// fewer. Returns the sum of the counts, or the first failure.
     pub(super) fn all<C: AddAssign + Default + Send>(
         &self,
         threads: usize,
@@ -45,7 +45,7 @@ impl<'w> Walk<'w> {
         ended.into_inner()
     }
 
-    /// Does file after file, as long as there are some.
+    /// Processes files until none is left or one failed.
     fn some<C: AddAssign>(
         &self,
         one: &impl Fn(&Job) -> Result<C, Failure>,
@@ -61,12 +61,13 @@ impl<'w> Walk<'w> {
                 (ended @ Ok(_), Err(failure)) => *ended = Err(failure),
                 (Err(_), _) => {}
             }
-            // Under the lock: those that end for it come after it.
+            // Set under the lock, so that files which stop because of it end after the one that
+            // failed.
             self.stop.store(ended.is_err(), Ordering::Relaxed);
         }
     }
 
-    /// Ends what is done with a file if another one failed.
+    /// Returns an error if another file failed.
     pub(super) fn check(&self) -> Result<(), Failure> {
         match self.stop.load(Ordering::Relaxed) {
             true => Err(Failure::Other("another file failed".to_owned())),
@@ -80,7 +81,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// The bytes of a file that were read, as all can see them.
+/// The number of bytes read from a file, published to the progress of all files.
 pub(super) struct Read<'w> {
     all: &'w AtomicU64,
     own: Arc<AtomicU64>,
@@ -88,17 +89,17 @@ pub(super) struct Read<'w> {
 }
 
 impl Read<'_> {
-    /// What the reader counts them by.
+    /// The counter that the reader increments.
     pub(super) fn counter(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.own)
     }
 
-    /// Has others see how far it is by now.
+    /// Publishes the bytes read so far.
     pub(super) fn tell(&mut self) {
         self.tell_of(self.own.load(Ordering::Relaxed));
     }
 
-    /// Has others see that it is so far.
+    /// Publishes that `now` bytes of the file were read.
     pub(super) fn tell_of(&mut self, now: u64) {
         self.all.fetch_add(now - self.seen, Ordering::Relaxed);
         self.seen = now;
