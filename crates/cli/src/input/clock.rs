@@ -1,4 +1,4 @@
-//! The clock of this machine, and visits that are later than it allows.
+//! The clock of this machine, and the check for visits in the future.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::exit::say;
 use crate::input::feed::{Fed, Found};
 use crate::time;
 
-/// What the user says about the clock.
+/// Options about the clock.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct ClockOptions {
     /// Refuse visits later than now by more than this; none accepts all
@@ -22,13 +22,13 @@ pub(crate) struct ClockOptions {
 }
 
 impl ClockOptions {
-    /// What time it is, if the user says so.
+    /// The current time, if the user set it.
     pub(crate) fn now(self) -> Option<Time> {
         self.now
     }
 }
 
-/// How much later than now a visit may be; none for any time.
+/// How much later than now a visit may be; `None` allows any time.
 #[derive(Clone, Copy)]
 struct Tolerance(Option<Duration>);
 
@@ -38,18 +38,19 @@ fn tolerance(text: &str) -> Result<Tolerance, String> {
 
 /// Refuses visits that are later than the clock allows.
 ///
-/// A visit of 2099 would be the last of its page until then: the page would never be due, and every
-/// later visit would be out of order.
+/// A visit in 2099 would be the last visit of its page until then. The page would never be due, and
+/// every later visit would be out of order.
 pub(crate) struct ClockCheck {
     options: ClockOptions,
-    /// The last visit in the store before anything comes. If the clock does not allow that one either,
-    /// the clock is behind, and says nothing about visits.
+    /// The last visit in the store before the input. If the clock does not allow that visit either,
+    /// the clock is wrong, and no visit is refused.
     last: Option<Time>,
     refused: u64,
 }
 
 impl ClockCheck {
-    /// For a store, if there is one. Warns if the clock is behind it.
+    /// Creates a check for a store, if there is one. Prints a warning if the last visit is after
+    /// the limit.
     pub(crate) fn new(options: ClockOptions, store: Option<&Snapshot>) -> ClockCheck {
         let last = store.and_then(Snapshot::last_visit);
         let check = ClockCheck { options, last, refused: 0 };
@@ -65,23 +66,23 @@ impl ClockCheck {
         check
     }
 
-    /// Returns the time of the clock, or the one that the user says.
+    /// Returns the time of the clock, or the time that the user set.
     pub(crate) fn now(&self) -> Time {
         self.options.now.unwrap_or_else(Time::now)
     }
 
-    /// How many visits were refused.
+    /// The number of refused visits.
     pub(crate) fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// The last time that a visit may have; none if it may have any.
+    /// The latest time that a visit may have; `None` if it may have any time.
     fn limit(&self) -> Option<Time> {
         let Tolerance(tolerance) = self.options.clock_tolerance;
         Some(self.now() + tolerance?)
     }
 
-    /// What came; a visit that is too late is a broken record.
+    /// Returns the item; a visit that is too late becomes a broken record.
     pub(crate) fn check(&mut self, fed: Fed) -> Fed {
         let Fed::Entry(entry) = &fed else { return fed };
         let is_visit = !matches!(entry.found, Found::Properties | Found::Restated(..));

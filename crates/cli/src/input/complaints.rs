@@ -1,27 +1,27 @@
-//! Complaints about the input: the first are named, the rest are counted.
+//! Messages about the input. The first ones are printed, the rest are counted.
 
 use crate::output::words::count;
 use simkeep_formats::Broken;
 
-/// Complaints that are named.
+/// The maximum number of messages to print.
 const NAMED: u64 = 20;
 
-/// Complaints of one kind.
+/// Messages of one kind.
 pub(crate) struct Named {
-    /// What becomes of what is complained about.
+    /// The consequence, for each message.
     consequence: &'static str,
-    /// What there were more of.
+    /// The text after the number of messages that were not printed.
     more: &'static str,
     count: u64,
 }
 
 impl Named {
-    /// Records that cannot be read.
+    /// Broken records, which are skipped.
     pub(crate) fn broken() -> Named {
         Named { consequence: "skipped", more: "broken records were skipped", count: 0 }
     }
 
-    /// Documents that cannot be read, of a corpus that is written anew.
+    /// Broken documents, which are kept when a corpus is copied.
     pub(crate) fn kept() -> Named {
         Named { consequence: "kept as it is", more: "broken documents were kept", count: 0 }
     }
@@ -31,18 +31,18 @@ impl Named {
         Named { consequence: "its own is used", more: "digests were wrong", count: 0 }
     }
 
-    /// How many there were.
+    /// The number of messages, printed or not.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Counts one; what is to be said of it, unless very much has been said.
+    /// Counts a message. Returns its text, unless the limit is reached.
     pub(crate) fn add(&mut self, Broken { at, why }: &Broken) -> Option<String> {
         self.count += 1;
         (self.count <= NAMED).then(|| format!("{at}: {why}; {}", self.consequence))
     }
 
-    /// What is to be said at the end of those that were not named.
+    /// The closing message with the number of messages that were not printed, if any.
     pub(crate) fn rest(&self) -> Option<String> {
         let unnamed = self.count.checked_sub(NAMED).filter(|unnamed| *unnamed > 0)?;
         Some(format!("{} more {}", count(unnamed), self.more))

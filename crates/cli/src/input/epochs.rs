@@ -1,4 +1,4 @@
-//! The epochs of what comes into a store.
+//! The epochs of an input.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ use simkeep_formats::escape;
 /// A fingerprint, or `None` if the content has none, and its epoch.
 pub(crate) type Made = (Option<u64>, Epoch);
 
-/// What the user says of epochs that an input names.
+/// Options about epochs that an input names.
 #[derive(Args)]
 pub(crate) struct FromInput {
     /// Let the input begin epochs in an existing store
@@ -35,7 +35,8 @@ pub(crate) struct FromInput {
 }
 
 impl FromInput {
-    /// What makes the fingerprints of texts for a store, or a new one; or why nothing does.
+    /// The origins of fingerprints of texts for a store or a new store, or the reason why there is
+    /// none.
     pub(crate) fn makers(&self, store: Option<&Snapshot>) -> Result<Makers, Failure> {
         let makers = origin::live(store, self.begin_epoch)?;
         let what = "; to begin it with this input, say --begin-epoch";
@@ -43,29 +44,30 @@ impl FromInput {
     }
 }
 
-/// Which epochs an input may name.
+/// Decides which epochs an input may name.
 pub(crate) struct Admission {
-    /// Whether the input may begin epochs in a store that is there.
+    /// Whether the input may begin epochs in an existing store.
     begins: bool,
     max: usize,
-    /// Those of the store, and those that were named since.
+    /// The epochs of the store, and those that the input has named since.
     known: HashSet<String>,
-    /// How many of them are of the input.
+    /// The number of epochs that the input began.
     begun: usize,
-    /// Whether the store is a new one, or has no pages yet.
+    /// Whether the store is new, or has no pages yet.
     new: bool,
-    /// Whether nothing has come but names of epochs.
+    /// Whether the input so far consists of names of epochs.
     at_head: bool,
-    /// The epoch that verdicts go by, or will in a new store.
+    /// The epoch that verdicts use, or will use in a new store.
     change: String,
-    /// Why fingerprints that name no epoch are refused.
+    /// The reason why fingerprints that name no epoch are refused, if they are.
     refused: Option<String>,
-    /// What the clock says about visits.
+    /// The check for visits in the future.
     pub(crate) clock: ClockCheck,
 }
 
 impl Admission {
-    /// Of a store, or a new one; `ready_made` was named by the user.
+    /// Creates the admission for a store or a new store. `ready_made` is the epoch that the user
+    /// named.
     pub(crate) fn new(
         from_input: &FromInput,
         store: Option<&Snapshot>,
@@ -101,11 +103,11 @@ impl Admission {
         Ok(admission)
     }
 
-    /// What came, or why it is broken: for the epoch that it names.
+    /// Returns the item, or a broken record if its epoch is not admitted.
     ///
     /// # Errors
     ///
-    /// For fingerprints that name none, if the store has not the one that they are to be of.
+    /// For fingerprints that name no epoch, if the store lacks the epoch that the user named.
     pub(crate) fn admit(&mut self, fed: Fed) -> Result<Fed, Failure> {
         let (at, name) = match &fed {
             Fed::Epoch(name, _) => ("a line with an epoch alone", name),
@@ -132,7 +134,7 @@ impl Admission {
         })
     }
 
-    /// Whether all that a store has may come, which the user named.
+    /// Checks that all epochs of a store may come. The user named the store as input.
     pub(crate) fn admit_store(&mut self, store: &Snapshot) -> Result<(), Failure> {
         self.at_head = false;
         for info in store.epochs() {
@@ -141,13 +143,13 @@ impl Admission {
         Ok(())
     }
 
-    /// Whether an epoch of a whole store may come.
+    /// Checks that an epoch of a whole store may come.
     pub(crate) fn admit_exported(&mut self, name: &str, ended: bool) -> Result<(), String> {
-        // Nothing goes by one that has ended.
+        // An ended epoch is not used for anything, so it may always begin.
         self.name(name, self.new || ended)
     }
 
-    /// Whether an epoch may be named; one that is not known may begin if it `is_wanted`.
+    /// Checks that an epoch may be named. An unknown epoch may begin if it `is_wanted`.
     fn name(&mut self, name: &str, is_wanted: bool) -> Result<(), String> {
         if self.known.contains(name) {
             return Ok(());
@@ -175,7 +177,7 @@ impl Admission {
         Ok(())
     }
 
-    /// Why no epoch of this name begins in a store that is there.
+    /// The reason why no epoch of this name begins in an existing store.
     fn not_there(&self, name: &str) -> String {
         format!(
             "the store has no epoch {}; verdicts about its pages go by {}. --begin-epoch begins the new \
@@ -186,16 +188,16 @@ impl Admission {
     }
 }
 
-/// Where epochs are registered.
+/// The register of epochs.
 pub(crate) enum Register<'s> {
-    /// In a store, when they first come up.
+    /// A store, where an epoch is registered when it first occurs.
     Store(&'s Store),
-    /// With a load of a store with these epochs. A new one that has options here begins on those.
+    /// A load into a store with these epochs. A new epoch begins with its `options`, if it has any.
     Load { with: &'s LoadEpochs, known: Vec<EpochInfo>, options: HashMap<String, EpochOptions> },
 }
 
 impl<'s> Register<'s> {
-    /// With a load of a store with these epochs, or of a new one.
+    /// The register of a load into a store with these epochs, or into a new store.
     pub(crate) fn with(with: &'s LoadEpochs, known: Option<Vec<EpochInfo>>) -> Register<'s> {
         // The first epoch of a store has both roles.
         let first = (Options::default().epoch, EpochOptions::default());
@@ -203,8 +205,8 @@ impl<'s> Register<'s> {
         Register::Load { with, known: known.unwrap_or_default(), options }
     }
 
-    /// The epoch of this name. If it is new, it begins with these options; else it keeps its own,
-    /// whatever an input says of it.
+    /// The epoch with this name. If it is new, it begins with these options. Otherwise it keeps its
+    /// own, whatever the input says.
     fn named(&mut self, name: &str, described: EpochOptions) -> simkeep::Result<Epoch> {
         match (self.known(name), self) {
             (Some(known), _) => live_number(&known),
@@ -227,7 +229,7 @@ impl<'s> Register<'s> {
         }
     }
 
-    /// The epoch that verdicts go by.
+    /// The epoch that verdicts use.
     fn change_epoch(&self) -> simkeep::Result<Epoch> {
         let epochs = self.epochs();
         let tells = |info: &&EpochInfo| !info.ended && info.role.tells_change();
@@ -237,7 +239,7 @@ impl<'s> Register<'s> {
         })
     }
 
-    /// The epochs that were there, and of a store those that began since.
+    /// The known epochs; for a store, including those that began since.
     fn epochs(&self) -> Vec<EpochInfo> {
         match self {
             Register::Store(store) => store.snapshot().epochs().to_vec(),
@@ -245,13 +247,13 @@ impl<'s> Register<'s> {
         }
     }
 
-    /// The epoch of this name, if there is one.
+    /// The epoch with this name, if there is one.
     fn known(&self, name: &str) -> Option<EpochInfo> {
         self.epochs().into_iter().find(|info| info.name == name)
     }
 }
 
-/// The options of a new epoch: what was said of it first counts.
+/// The options of a new epoch. The first description of each option counts.
 fn describe(
     all: &mut HashMap<String, EpochOptions>,
     name: &str,
@@ -262,15 +264,15 @@ fn describe(
     *options
 }
 
-/// The number of an epoch that something may be observed in.
+/// The number of an epoch; an error if the epoch has ended.
 fn live_number(info: &EpochInfo) -> simkeep::Result<Epoch> {
     if info.ended { Err(Error::EndedEpoch(info.name.clone())) } else { Ok(info.epoch) }
 }
 
-/// The epochs of what comes in, each registered when it first comes up.
+/// The epochs of an input, each registered when it first occurs.
 pub(crate) struct Epochs<'s> {
     register: Register<'s>,
-    /// What makes the fingerprints of texts, and their epochs once there is a text.
+    /// The origins of fingerprints of texts, and their epochs once there is a text.
     makers: Makers,
     of_texts: Vec<Epoch>,
     by_name: HashMap<String, Epoch>,
@@ -281,16 +283,17 @@ impl<'s> Epochs<'s> {
         Epochs { register, makers, of_texts: Vec::new(), by_name: HashMap::new() }
     }
 
-    /// Why texts get no fingerprints, if they get none.
+    /// The reason why texts get no fingerprints, if they get none.
     pub(crate) fn why_no_texts(&self) -> Option<&str> {
         self.makers.as_ref().err().map(String::as_str)
     }
 
-    /// Those of fingerprints that were made of a text, each with its own: the first, and another.
+    /// Pairs the fingerprints of a text with their epochs: the first, and another one if there is
+    /// one.
     ///
     /// # Errors
     ///
-    /// If there is nothing to make fingerprints of texts by.
+    /// If texts get no fingerprints.
     pub(crate) fn of_texts(
         &mut self,
         fingerprints: &[Option<u64>],
@@ -310,8 +313,8 @@ impl<'s> Epochs<'s> {
         }
     }
 
-    /// Those of content that is no text, which has no fingerprint in any of them: the epochs that texts
-    /// have, or where texts have none the epoch that verdicts go by.
+    /// The epochs of binary content, which has no fingerprint in any of them: the epochs of texts,
+    /// or the epoch that verdicts use if texts get no fingerprints.
     pub(crate) fn of_binary(&mut self) -> simkeep::Result<(Made, Option<Made>)> {
         match &self.makers {
             Ok(makers) => {
@@ -322,20 +325,21 @@ impl<'s> Epochs<'s> {
         }
     }
 
-    /// Epochs of a store that is loaded: each begins with its options there, if it is new.
+    /// Adds the epochs of a store that is loaded. New epochs begin with their options in that
+    /// store.
     pub(crate) fn come(&mut self, epochs: &[EpochInfo]) {
         epochs.iter().for_each(|info| self.comes(&info.name, info.options()));
     }
 
-    /// An epoch of a whole store, which begins with these options if it is new.
+    /// Adds an epoch of a whole store. If it is new, it begins with these options.
     pub(crate) fn comes(&mut self, name: &str, has: EpochOptions) {
         if let Register::Load { options, .. } = &mut self.register {
             describe(options, name, has);
         }
     }
 
-    /// The bands of the epoch that a new store begins with, as what came so far says. What comes later
-    /// changes them no more.
+    /// The bands of a new store's first epoch, from the input so far. Later input does not change
+    /// them.
     pub(crate) fn first_bands(&mut self, name: &str) -> Option<Bands> {
         match &mut self.register {
             Register::Load { options, .. } => {
@@ -346,7 +350,7 @@ impl<'s> Epochs<'s> {
         }
     }
 
-    /// The one of this name; a new one begins with these options.
+    /// The epoch with this name. A new epoch begins with these options.
     pub(crate) fn named(&mut self, name: &str, options: EpochOptions) -> simkeep::Result<Epoch> {
         if let Some(&epoch) = self.by_name.get(name) {
             return Ok(epoch);
@@ -357,12 +361,12 @@ impl<'s> Epochs<'s> {
     }
 }
 
-/// Whether an error is that of one record, which names an epoch that takes nothing.
+/// Whether an error concerns only one record, which names an epoch that accepts nothing.
 pub(crate) fn is_of_record(error: &Error) -> bool {
     matches!(error, Error::EndedEpoch(_) | Error::UnknownEpoch(_) | Error::Limit { .. })
 }
 
-/// Those of the epochs that began with what came by which verdicts go now, or searches and pairs.
+/// The epochs among `begun` that verdicts or searches use now.
 pub(crate) fn in_use_now(begun: &[EpochInfo], now: &Snapshot) -> Vec<EpochInfo> {
     let in_use = [now.change_epoch(), now.near_epoch()];
     begun.iter().filter(|info| in_use.contains(&info.epoch)).cloned().collect()
@@ -375,17 +379,18 @@ pub(crate) fn with_roles(epochs: &[EpochInfo]) -> String {
     words::some_names(named.iter().map(String::as_str))
 }
 
-/// What a store knows of the content that was seen of a page at a time.
+/// What a store knows about the content of a page at a time.
 pub(crate) struct KnownContent {
-    /// The visits that saw the content; several have different statuses.
+    /// The visits that saw the content. If there are several, their statuses differ.
     visits: Vec<Visit>,
     /// The epochs in which the content has a fingerprint, or is known to have none.
     epochs: Vec<Epoch>,
 }
 
 impl KnownContent {
-    /// Reads what the store knows of the content with this digest. Nearly always the time comes after
-    /// all visits of the page: then this costs a look at its head, else reading its history.
+    /// Reads what the store knows about the content with this digest. Usually the time is after all
+    /// visits of the page, and the call costs reading its head; otherwise it costs reading its
+    /// history.
     pub(crate) fn read(
         store: &Snapshot,
         url: &str,
@@ -411,8 +416,8 @@ impl KnownContent {
         })
     }
 
-    /// The visit with this status, if a digest names its content: then the visit is known, in whatever
-    /// epochs the content has fingerprints.
+    /// The visit with this status, if the content has a digest. Then the visit is known, whatever
+    /// the epochs of its fingerprints.
     pub(crate) fn visit(&self, status: Option<u16>) -> Option<&Visit> {
         let is_it = |visit: &&Visit| visit.status == status && visit.seen.digest().is_some();
         self.visits.iter().find(is_it)
@@ -423,7 +428,8 @@ impl KnownContent {
         !self.epochs.is_empty()
     }
 
-    /// The fingerprints among these whose epochs have none of the content.
+    /// The fingerprints among these that the store does not have: their epochs have none of the
+    /// content.
     pub(crate) fn missing(
         &self,
         made: impl IntoIterator<Item = Made>,
@@ -432,7 +438,7 @@ impl KnownContent {
     }
 }
 
-/// The store at a place, if there is one.
+/// Opens the store at a path, if there is one.
 pub(crate) fn existing(
     place: &std::path::Path,
     options: Options,

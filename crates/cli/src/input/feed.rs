@@ -1,4 +1,4 @@
-//! From the input to entries: what `ingest` observes and `load` loads.
+//! Turns the input into entries, which `ingest` observes and `load` loads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +20,11 @@ use simkeep_formats::escape;
 use simkeep_formats::export::Line;
 use simkeep_formats::{Broken, Chunk, Claim, Input, Item, Keys, Payload, Question, Record, Source};
 
-/// What a page is given with a visit or without: one of each kind.
+/// The properties that a record sets, with a visit or without: at most one of each kind.
 pub(crate) type Properties = ArrayVec<Property, 2>;
 
-/// What a record makes a request of: an entry, and what comes with it if that is a visit.
+/// The operation for an entry. A visit also gets the fingerprint of another epoch and the
+/// properties.
 pub(crate) fn request<'u>(
     url: &'u str,
     entry: simkeep::Entry,
@@ -42,15 +43,15 @@ pub(crate) fn request<'u>(
 /// A record that is ready to be observed.
 pub(crate) struct Entry {
     pub(crate) url: String,
-    /// Milliseconds since 1970.
+    /// The time of the visit, in milliseconds since 1970.
     pub(crate) time: i64,
     pub(crate) status: Option<u16>,
-    /// When the page was last modified, as its server said.
+    /// The `Last-Modified` time that the server reported, in milliseconds since 1970.
     pub(crate) modified: Option<i64>,
-    /// What the page is given.
+    /// The properties that the record sets.
     pub(crate) given: Properties,
     pub(crate) digest: Option<Digest>,
-    /// What an archive declares it to be.
+    /// The digest that an archive declares.
     pub(crate) claim: Option<Box<Claim>>,
     pub(crate) found: Found,
 }
@@ -96,55 +97,57 @@ impl Entry {
         })
     }
 
-    /// That what an archive declares is not so.
+    /// The message if the declared digest is wrong.
     pub(crate) fn wrong(&self) -> Option<&Broken> {
         self.claim.as_ref()?.wrong.as_ref()
     }
 }
 
-/// What a record found.
+/// The result of a visit, or another kind of record.
 pub(crate) enum Found {
     /// A text.
     Text(Text),
-    /// Content that is no text: it has a digest and no fingerprint.
+    /// Binary content: it has a digest and no fingerprint.
     Binary,
-    /// A file that is no text. Its digest is not computed yet.
+    /// A binary file. Its digest is not computed yet.
     BinaryFile,
-    /// A redirect, with the digest that names its target.
+    /// A redirect, with the digest that identifies its target.
     Redirect(Digest),
-    /// Content with a fingerprint made elsewhere, if it has one, and by what if the record says so.
+    /// Content with a ready-made fingerprint, if it has one, and its epoch, if the record names
+    /// one.
     Ready(Option<u64>, Option<String>),
-    /// What another epoch, of this name, makes of content that was seen before.
+    /// The fingerprint, in the epoch of this name, of content that was seen before.
     Restated(Option<u64>, String),
-    /// No visit, but what the page is given.
+    /// No visit, only properties of the page.
     Properties,
     NotModified,
     Gone,
     Failed(FetchFailure),
-    /// The content of an earlier record, of this URL and time if they are known.
+    /// The content of an earlier record, with its URL and time if they are known.
     Revisit(Option<String>, Option<i64>),
 }
 
-/// What was made of a text.
+/// The fingerprints of a text.
 pub(crate) struct Text {
-    /// Its fingerprint by each origin; none if it is too short to tell from others.
+    /// The fingerprint by each origin; `None` for a text without one, such as a text that is too
+    /// short.
     pub(crate) fingerprints: ArrayVec<Option<u64>, 2>,
-    /// Whether it is that of a file, whose time is when the file was last modified.
+    /// Whether the text is that of a file, whose time is its last modification.
     pub(crate) is_file: bool,
 }
 
-/// What comes out of the input.
+/// An item of the input.
 pub(crate) enum Fed {
     Entry(Entry),
     Question(Question),
     Broken(Broken),
-    /// A source that is none, and what to read in its place.
+    /// A source that cannot be read by design, with the alternative to read.
     Refused(Broken),
-    /// The name of an epoch, older than those whose names come after, and its options.
+    /// The name of an epoch and its options. Older epochs come first.
     Epoch(String, EpochOptions),
-    /// A line of an export that is no entry.
+    /// A line of an export that is not an entry.
     Export(Line),
-    /// A record of this kind is no visit to a page.
+    /// A record of this kind, which is not a visit to a page.
     Passed(&'static str),
 }
 
@@ -162,7 +165,7 @@ impl Fed {
     }
 }
 
-/// Records on their way into a store: read, and fingerprints made of their texts, on all threads.
+/// Reads records, and makes the fingerprints of their texts, on all threads.
 pub(crate) struct Feed<'o> {
     pipeline: Pipeline<Chunk, Fed>,
     fingerprinters: Vec<Fingerprinter<'o>>,
@@ -173,8 +176,8 @@ pub(crate) struct Feed<'o> {
 impl<'o> Feed<'o> {
     /// Begins to read, and to make fingerprints of texts by each of these origins.
     ///
-    /// With keys of others, JSON lines are texts under those. The store may stand in a folder that is
-    /// read; its own files are no pages.
+    /// With `keys`, JSON lines are texts under these keys. The store may be in a folder that is
+    /// read; its own files are not read.
     pub(crate) fn start(
         sources: Vec<Source>,
         reading: Reading,
@@ -193,30 +196,31 @@ impl<'o> Feed<'o> {
         let crew = Crew { threads: reading.threads(), live: input.is_live() };
         let origins = origins.to_vec();
         let pipeline = Pipeline::start(Box::new(input), crew, move |shared| {
-            // What it needs was there a moment ago; if not, the others do without this thread.
+            // A fingerprinter was created a moment ago. If it fails now, the other threads do the
+            // work.
             let Ok(mut fingerprinters) = self::fingerprinters(&origins) else { return };
             shared.serve(&mut |chunk, fed| read(chunk, &mut fingerprinters, fed));
         });
         Ok(Feed { pipeline, fingerprinters, bytes, walk_failed })
     }
 
-    /// Wakes the thread that waits for what comes next.
+    /// Returns a function that wakes the thread which waits for the next item.
     pub(crate) fn waker(&self) -> impl Fn() + Send + use<> {
         self.pipeline.waker()
     }
 
-    /// Whether a folder could not be read as a whole.
+    /// Whether a folder could not be read completely.
     pub(crate) fn walk_failed(&self) -> &AtomicBool {
         &self.walk_failed
     }
 
-    /// What comes next, in the order of the input.
+    /// Returns the next item, in the order of the input.
     pub(crate) fn next(&mut self, patience: Duration) -> Result<Next<Fed>, Failure> {
         let Feed { pipeline, fingerprinters, .. } = self;
         pipeline.next(patience, &mut |chunk, fed| read(chunk, fingerprinters, fed))
     }
 
-    /// Bytes that were read so far, as they stand in the files.
+    /// The number of bytes of the files that were read so far, before decompression.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -232,7 +236,7 @@ fn fingerprinters(origins: &[Origin]) -> simkeep::Result<Vec<Fingerprinter<'_>>>
     origins.iter().map(Origin::fingerprinter).collect()
 }
 
-/// What is done with each record, in whatever thread: it is read, and fingerprints are made of its
+/// Processes each record of a chunk, on any thread: parses it, and makes the fingerprints of its
 /// text.
 fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Results<Fed>) {
     chunk.items(|item| {

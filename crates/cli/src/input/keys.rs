@@ -1,11 +1,11 @@
-//! Under which keys others keep texts.
+//! Options that name the keys of other JSON formats.
 
 use clap::Args;
 use simkeep_formats::{Key, Keys};
 
 use crate::time;
 
-/// Under which keys others keep texts.
+/// The keys of texts in other JSON formats.
 #[derive(Args, Clone)]
 pub(crate) struct Foreign {
     /// Key of the URL or name, such as metadata.id [default: url]
@@ -26,7 +26,7 @@ pub(crate) struct Foreign {
 const HEADING: &str = "JSON lines and tables with other keys";
 
 impl Foreign {
-    /// The keys, if there was anything said of them.
+    /// The keys, if any option was given.
     pub(crate) fn keys(&self) -> Option<Keys> {
         let Foreign { url_key, text_key, time_key, at } = self;
         let is_said = at.is_some() || [url_key, text_key, time_key].iter().any(|key| key.is_some());

@@ -1,4 +1,4 @@
-//! How many rows are listed at most.
+//! The maximum number of rows to list.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use std::str::FromStr;
 pub(crate) struct Limit(usize);
 
 impl Limit {
-    /// The largest number of rows.
+    /// The maximum number of rows.
     pub(crate) fn count(self) -> usize {
         self.0
     }

@@ -1,4 +1,4 @@
-//! What the tool reads: crawls, documents, and what the command line says of them.
+//! The input of the tool: crawls, documents, and options that many verbs share.
 
 pub(crate) mod clock;
 pub(crate) mod complaints;

@@ -7,12 +7,13 @@ use simkeep_formats::escape;
 use crate::advice::message;
 use crate::exit::{Failure, say};
 
-/// What makes the fingerprints of texts, or why nothing does.
+/// The origins of fingerprints of texts, or the reason why there is none.
 pub(crate) type Makers = Result<Vec<Origin>, String>;
 
-/// What makes the fingerprints of texts for a store: of its
-/// [`Origin::text_epochs`](simkeep::Origin::text_epochs). That by which verdicts go comes first. If it
-/// has none, the default begins if `may_begin`; of no store, it does.
+/// The origins of fingerprints of texts for a store, one for each of its
+/// [`Origin::text_epochs`](simkeep::Origin::text_epochs). The epoch that verdicts use comes first.
+/// If there is no store, or if the store has no such epoch and `may_begin` is set, returns the
+/// default origin.
 pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Makers, Failure> {
     let Some(snapshot) = snapshot else { return Ok(Ok(vec![Origin::default()])) };
     let epochs = match Origin::text_epochs(snapshot) {
@@ -23,7 +24,8 @@ pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Maker
     let mut origins = Vec::new();
     for epoch in epochs {
         match Origin::of(snapshot, epoch) {
-            // Without the second one there is no distance to what only that has.
+            // Without the second origin, texts have no distance to content that only its epoch
+            // knows.
             Err(e @ Error::NoTable { .. }) if !origins.is_empty() => say(&message(&e)),
             origin => origins.extend(origin?),
         }
@@ -31,8 +33,7 @@ pub(crate) fn live(snapshot: Option<&Snapshot>, may_begin: bool) -> Result<Maker
     Ok(Ok(origins))
 }
 
-/// The epoch by which near-duplicates of texts are sought, if it is not named, and what makes its
-/// fingerprints.
+/// The epoch for near-duplicates of texts, or the named epoch, and the origin of its fingerprints.
 pub(crate) fn of_texts(
     snapshot: &Snapshot,
     named: Option<Epoch>,
@@ -64,7 +65,7 @@ pub(crate) fn of_texts(
     Ok((epoch, origin))
 }
 
-/// Refuses an epoch of texts that another version of simkeep's own extractor made.
+/// Refuses an epoch of texts that another version of simkeep's extractor made.
 fn check_version(info: &EpochInfo) -> Result<(), Failure> {
     let kind = |name: &str| name.split('/').next().map(str::to_owned);
     let extractor = info.name.split(' ').next().unwrap_or_default();
@@ -79,7 +80,7 @@ fn check_version(info: &EpochInfo) -> Result<(), Failure> {
     )))
 }
 
-/// The epoch of this name.
+/// The epoch with this name.
 pub(crate) fn named(epochs: &[EpochInfo], name: &str) -> Result<Epoch, Failure> {
     let found = epochs.iter().find(|info| info.name == name);
     found.map(|info| info.epoch).ok_or_else(|| {

@@ -1,11 +1,11 @@
-//! Arguments of all verbs that read crawls or documents: how files are read.
+//! Arguments of all verbs that read crawls or documents.
 
 use clap::Args;
 
 use crate::input::threads::Threads;
 use simkeep_formats::ZstdWindow;
 
-/// How files are read.
+/// Options for reading files.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Reading {
     /// Largest zstd window to accept, in MiB; each open file takes as much memory
@@ -17,18 +17,18 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// On how many threads.
+    /// The number of threads.
     pub(crate) fn threads(self) -> usize {
         self.threads.count()
     }
 
-    /// The largest window of a zstd file.
+    /// The largest accepted window of a zstd file.
     pub(crate) fn zstd_window(self) -> ZstdWindow {
         ZstdWindow::of_mib(self.zstd_window)
     }
 }
 
-/// Which records of web archives are pages.
+/// Options that select the records of web archives.
 #[derive(Args, Clone)]
 pub(crate) struct Schemes {
     /// Also take archive records of this URL scheme; may be repeated
@@ -37,13 +37,13 @@ pub(crate) struct Schemes {
 }
 
 impl Schemes {
-    /// Their names.
+    /// The names of the schemes.
     pub(crate) fn names(&self) -> Vec<String> {
         self.schemes.clone()
     }
 }
 
-/// A scheme (RFC 3986, 3.1), perhaps with the colon or slashes behind it.
+/// Parses a scheme (RFC 3986, 3.1), optionally followed by a colon or slashes.
 fn parse_scheme(text: &str) -> Result<String, &'static str> {
     let scheme = text.trim_end_matches('/').trim_end_matches(':');
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

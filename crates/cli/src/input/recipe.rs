@@ -1,10 +1,10 @@
-//! A recipe that was named on the command line.
+//! A recipe that the command line names.
 
 use std::str::FromStr;
 
 use simkeep::fingerprint::{Recipe, RecipeError};
 
-/// A recipe, and what it was called.
+/// A recipe, and the name that the user typed.
 #[derive(Clone, Debug)]
 pub(crate) struct Called {
     pub(crate) name: String,

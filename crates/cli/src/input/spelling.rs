@@ -1,12 +1,13 @@
-//! Other spellings of a URL: a page's identity is the bytes of its URL, and people leave some out.
+//! Other spellings of a URL: a page is identified by the bytes of its URL, and people omit parts of
+//! it.
 
 use simkeep::{Error, Page, Snapshot};
 
 use crate::exit::Failure;
 use crate::output::words::some_names;
 
-/// The message that a page is not known. It names other spellings of the URL under which there are
-/// pages, if `may_be_named` allows the page.
+/// The message that a page is unknown. It proposes other spellings of the URL under which there are
+/// pages, if `may_be_named` accepts the page.
 pub(crate) fn unknown(
     snapshot: &Snapshot,
     url: &str,
@@ -30,13 +31,13 @@ pub(crate) fn unknown(
     Ok(format!("{url} is not known in this store{known}"))
 }
 
-/// The URL with the other scheme or the one that it lacks, with or without `www.` and a slash at its
-/// end, and all of these together.
+/// Other spellings of the URL: with the other or the missing scheme, with or without `www.` and a
+/// final slash, and all combinations.
 fn spellings(url: &str) -> Vec<String> {
     let rest = ["https://", "http://"].iter().find_map(|scheme| url.strip_prefix(scheme));
     let rest = match rest {
         Some(rest) => rest,
-        // Of another scheme there are no other spellings; a port is none.
+        // A URL of another scheme has no other spellings. A colon alone is a port, not a scheme.
         None if url.contains("://") => return Vec::new(),
         None => url,
     };

@@ -1,4 +1,4 @@
-//! Documents of an input, in order, with what is made of each on all threads.
+//! Processes the documents of an input on all threads, and returns the results in order.
 
 use simkeep::fingerprint::Document;
 use simkeep_formats::{Broken, Chunk, Input, Item, Payload, Record};
@@ -7,7 +7,7 @@ use crate::exit::{Failure, say};
 use crate::input::pipeline::{Crew, Next, PATIENCE, Pipeline, Results};
 use crate::output::words::many;
 
-/// What is made of each text of an input.
+/// The results of processing each text of an input.
 pub(crate) struct Texts<T: Send + 'static, M> {
     pipeline: Pipeline<Chunk, Result<T, Broken>>,
     make: M,
@@ -18,7 +18,8 @@ pub(crate) struct Texts<T: Send + 'static, M> {
 pub(crate) type Made<T> = (T, usize);
 
 impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
-    /// Begins to read on `threads` threads. Each has its own maker, which takes the URL of each text.
+    /// Begins to read on `threads` threads. Each has its own maker, which takes the URL and the
+    /// text.
     pub(crate) fn new(
         input: Input,
         threads: usize,
@@ -33,7 +34,7 @@ impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
         Texts { pipeline, make, broken: 0 }
     }
 
-    /// What is made of the next text, or what is broken there; `None` at the end.
+    /// The result of the next text, or the broken record at its place; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Result<T, Broken>>, Failure> {
         loop {
             let Texts { pipeline, make, .. } = self;
@@ -45,7 +46,8 @@ impl<T: Send + 'static, M: FnMut(String, Document) -> Made<T>> Texts<T, M> {
         }
     }
 
-    /// What is made of the next text that is not broken. Names what is broken, and counts it at the end.
+    /// The result of the next text that is not broken. Prints broken records, and their number at
+    /// the end.
     pub(crate) fn next_whole(&mut self) -> Result<Option<T>, Failure> {
         while let Some(made) = self.next()? {
             match made {

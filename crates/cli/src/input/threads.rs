@@ -1,4 +1,4 @@
-//! On how many threads the work is shared out.
+//! The number of threads to use.
 
 use std::num::NonZeroUsize;
 use std::thread;

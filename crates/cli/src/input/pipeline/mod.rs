@@ -1,4 +1,4 @@
-//! One kind of work on all cores, its results in the order of what it was done on.
+//! Runs one kind of work on all cores, and returns the results in the order of the input.
 //!
 //! The input comes in *parts*, such as archives, and each part in *chunks* of some records. Only one
 //! thread at a time can cut chunks from a part, since the end of a record is known only after reading
@@ -30,43 +30,44 @@ use crate::signals;
 pub(crate) use results::Results;
 use state::{Collected, Job, State};
 
-/// Chunks of this size and more are worked on one at a time: what is made of them may be several
+/// Chunks of at least this size are processed one at a time, since their results may be several
 /// times as large.
 const GIANT_BYTES: usize = 4 << 20;
 
-/// A row of chunks that are cut one after another.
+/// A sequence of chunks, which are cut one after another.
 pub(crate) type Part<C> = Box<dyn Iterator<Item = C> + Send>;
 
 /// All parts, in order.
 pub(crate) type Parts<C> = Box<dyn Iterator<Item = Part<C>> + Send>;
 
-/// What is worked on at once.
+/// The unit of work.
 pub(crate) trait Chunk: Send + 'static {
-    /// The bytes that it holds, or that will be held while it is worked on.
+    /// The bytes that it takes now, or will take while it is processed.
     fn bytes(&self) -> usize;
 }
 
-/// What comes next.
+/// The next item for the caller.
 pub(crate) enum Next<T> {
     /// A result.
     Result(T),
-    /// Nothing has come for as long as was to be waited, or a signal asks to end.
+    /// Nothing has arrived within the waiting time, or a signal asks the process to stop.
     Idle,
-    /// All was worked on.
+    /// All chunks were processed.
     End,
 }
 
-/// How many threads there are, and what they may do.
+/// The threads of a pipeline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crew {
-    /// All threads that work; one of them takes the results.
+    /// The number of threads, including the thread that takes the results.
     pub(crate) threads: usize,
-    /// One may have to wait for what is to be cut. Then the thread that takes the results does nothing
-    /// else, so that what has come is not kept waiting, too, and parts are opened one after another.
+    /// Whether cutting a chunk may have to wait for input. Then the thread that takes the results
+    /// does no other work, so that finished results are not delayed, and parts are opened one after
+    /// another.
     pub(crate) live: bool,
 }
 
-/// Work on chunks `C` that has results `T`.
+/// A pipeline from chunks `C` to results `T`.
 pub(crate) struct Pipeline<C: Chunk, T: Send + 'static> {
     shared: Arc<Shared<C, T>>,
     ready: vec::IntoIter<T>,
@@ -74,13 +75,13 @@ pub(crate) struct Pipeline<C: Chunk, T: Send + 'static> {
     helps: bool,
 }
 
-/// How long one waits who has nothing else to do.
+/// The waiting time of a caller that has nothing else to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Works on one part on `threads` threads, each with its own worker, and passes the results to `each`.
+/// Processes one part on `threads` threads, each with its own worker, and passes the results to
+/// `each`.
 ///
-/// # Errors
-/// The first error of `each`, which ends the work.
+/// # Errors The first error of `each`, which ends the work.
 pub(crate) fn run<C: Chunk, T: Send + 'static, W: FnMut(C, &mut Results<T>)>(
     part: Part<C>,
     threads: usize,
@@ -100,7 +101,7 @@ pub(crate) fn run<C: Chunk, T: Send + 'static, W: FnMut(C, &mut Results<T>)>(
     }
 }
 
-/// What all threads know.
+/// The state that all threads share.
 pub(crate) struct Shared<C, T> {
     state: Mutex<State<C, T>>,
     changed: Condvar,
@@ -108,8 +109,8 @@ pub(crate) struct Shared<C, T> {
 }
 
 impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
-    /// Begins to work, in threads that run `help`, which is to [`serve`](Shared::serve). Where no more
-    /// threads can be started, there are fewer.
+    /// Starts the threads. Each runs `help`, which must call [`serve`](Shared::serve). If the
+    /// system grants fewer threads, the pipeline has fewer.
     pub(crate) fn start(
         parts: Parts<C>,
         crew: Crew,
@@ -135,20 +136,20 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
         Pipeline { shared, ready: Vec::new().into_iter(), helps: !crew.live || started == 0 }
     }
 
-    /// Wakes the thread that waits for a result.
+    /// Returns a function that wakes the thread which waits for a result.
     pub(crate) fn waker(&self) -> impl Fn() + Send + use<C, T> {
         let shared = Arc::clone(&self.shared);
         move || {
-            // A thread that is about to wait holds the lock until it waits.
+            // A thread that is about to wait holds the lock until it waits, so it cannot miss the
+            // notification.
             drop(shared.state.lock());
             shared.changed.notify_all();
         }
     }
 
-    /// The next result. Works itself as long as there is none, by `work`.
+    /// Returns the next result. While there is none, it works itself with `work`.
     ///
-    /// # Errors
-    /// If a thread panicked.
+    /// # Errors If a thread panicked.
     pub(crate) fn next(
         &mut self,
         patience: Duration,
@@ -194,8 +195,8 @@ impl<C: Chunk, T: Send + 'static> Pipeline<C, T> {
 }
 
 impl<C: Chunk, T: Send + 'static> Drop for Pipeline<C, T> {
-    /// The threads end when they have done what they are at. Nobody waits for them: they may
-    /// themselves be waiting for what never comes.
+    /// Tells the threads to stop after their current job, and does not wait for them: they may be
+    /// waiting for input that never comes.
     fn drop(&mut self) {
         self.shared.state.lock().stop();
         self.shared.changed.notify_all();
@@ -203,7 +204,7 @@ impl<C: Chunk, T: Send + 'static> Drop for Pipeline<C, T> {
 }
 
 impl<C: Chunk, T> Shared<C, T> {
-    /// Does what there is to do by `work`, until nothing is left.
+    /// Performs jobs with `work` until none is left.
     pub(crate) fn serve(&self, work: &mut impl FnMut(C, &mut Results<T>)) {
         let mut state = self.state.lock();
         while !state.is_done() {
@@ -243,7 +244,7 @@ impl<C: Chunk, T> Shared<C, T> {
     }
 }
 
-/// Wakes the others if its thread panics.
+/// Wakes the other threads if its own thread panics.
 struct Alarm<'s, C, T>(&'s Shared<C, T>);
 
 impl<C, T> Drop for Alarm<'_, C, T> {

@@ -1,4 +1,4 @@
-//! What was made of a chunk.
+//! The results of a chunk.
 
 /// The results of one chunk, in order, and the bytes that they take.
 pub(crate) struct Results<T> {
@@ -19,7 +19,7 @@ impl<T> Results<T> {
         self.bytes += size_of::<T>() + bytes;
     }
 
-    /// The bytes that they take.
+    /// The bytes that the results take.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

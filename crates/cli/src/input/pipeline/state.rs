@@ -1,26 +1,26 @@
-//! What is in flight, and what is to be done next.
+//! The state of a pipeline: the work in flight, and the choice of the next job.
 
 use std::collections::VecDeque;
 
 use super::{Part, Parts, Results};
 
-/// The budget for all that is in flight.
+/// The budget for all work in flight, in bytes.
 pub(super) const BYTES_MAX: usize = 64 << 20;
-/// What a chunk may take, while it is being cut and nobody knows.
+/// The assumed size of a chunk while it is being cut, in bytes.
 const CHUNK_BYTES: usize = 512 << 10;
-/// The most parts that are cut concurrently.
+/// The maximum number of parts that are cut concurrently.
 const CUT_MAX: usize = 4;
-/// Parts whose results wait.
+/// The maximum number of open parts.
 const OPEN_MAX: usize = 1024;
 
-/// The parts that are open, and the results that wait in them.
+/// The open parts, and their waiting results.
 pub(super) struct State<C, T> {
-    /// Those that are not open yet; none while a thread opens one, and at the end.
+    /// The parts that are not open yet; `None` while a thread opens one, and at the end.
     parts: Option<Parts<C>>,
     all_open: bool,
-    /// Parts are opened one after another.
+    /// Whether parts are opened one after another.
     live: bool,
-    /// Those that are open, the first of them with this number.
+    /// The open parts. `first` is the number of the first of them.
     open: VecDeque<Open<C, T>>,
     first: u64,
     bytes: usize,
@@ -28,25 +28,26 @@ pub(super) struct State<C, T> {
     failed: bool,
 }
 
-/// A part that is cut from, or whose results wait.
+/// A part that is not completely cut, or whose results wait.
 struct Open<C, T> {
-    /// What is cut from; none while a thread does so, and at the end.
+    /// The chunks to cut; `None` while a thread cuts one, and at the end.
     part: Option<Part<C>>,
     all_cut: bool,
-    /// Of each chunk, the first of them with this number; none as long as it is worked on.
+    /// The results of each chunk; `None` while it is processed. `first` is the number of the first
+    /// chunk.
     results: VecDeque<Option<Results<T>>>,
     first: u64,
 }
 
-/// What a thread is to do.
+/// The next job of a thread.
 pub(super) enum Job<C> {
-    /// Open one more of these parts.
+    /// Open the next of these parts.
     Open(Parts<C>),
-    /// Cut a chunk from the part of this number, and work on it.
+    /// Cut a chunk from the part with this number, and process it.
     Cut(u64, Part<C>),
 }
 
-/// A part by its number, and a chunk in it by its own.
+/// The number of a part, and the number of a chunk in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     part: u64,
@@ -82,7 +83,7 @@ impl<C, T> State<C, T> {
         }
         for (number, (at, open)) in (self.first..).zip(self.open.iter_mut().enumerate()) {
             let has_space = match at {
-                // Everything waits for it.
+                // All other parts wait for this one.
                 0 if open.results.is_empty() => true,
                 0 => self.bytes < BYTES_MAX,
                 _ => self.bytes < BYTES_MAX / 2,
@@ -101,12 +102,12 @@ impl<C, T> State<C, T> {
         if has_space { self.parts.take().map(Job::Open) } else { None }
     }
 
-    /// Whether there is nothing more to be done.
+    /// Whether no jobs remain.
     pub(super) fn is_done(&self) -> bool {
         self.stopped || (self.all_open && self.open.iter().all(|open| open.all_cut))
     }
 
-    /// A part was opened, or there is none.
+    /// Records that a part was opened, or that there are no more parts.
     pub(super) fn opened(&mut self, parts: Parts<C>, part: Option<Part<C>>) {
         if part.is_none() {
             self.all_open = true;
@@ -116,7 +117,7 @@ impl<C, T> State<C, T> {
         self.open.push_back(Open { part, all_cut: false, results: VecDeque::new(), first: 0 });
     }
 
-    /// A chunk was cut; gives its place.
+    /// Records that a chunk was cut. Returns its place.
     pub(super) fn cut(&mut self, number: u64, part: Part<C>, bytes: usize) -> Place {
         self.bytes = self.bytes + bytes - CHUNK_BYTES;
         let open = self.of(number);
@@ -125,13 +126,13 @@ impl<C, T> State<C, T> {
         Place { part: number, chunk: open.first + open.results.len() as u64 - 1 }
     }
 
-    /// There was nothing more to be cut from a part.
+    /// Records that a part has no more chunks.
     pub(super) fn ended(&mut self, number: u64) {
         self.bytes -= CHUNK_BYTES;
         self.of(number).all_cut = true;
     }
 
-    /// Takes the results of a chunk of `bytes` bytes.
+    /// Records the results of a chunk of `bytes` bytes.
     pub(super) fn worked(&mut self, place: Place, bytes: usize, results: Results<T>) {
         self.bytes = self.bytes + results.bytes() - bytes;
         let open = self.of(place.part);
@@ -142,7 +143,7 @@ impl<C, T> State<C, T> {
         assert!(slot.replace(results).is_none(), "a chunk is worked on once");
     }
 
-    /// Takes what is next in order.
+    /// Returns the next results in order.
     pub(super) fn collect(&mut self) -> Collected<T> {
         if self.failed {
             return Collected::Failed;
@@ -168,12 +169,12 @@ impl<C, T> State<C, T> {
         if self.all_open { Collected::End } else { Collected::NotYet }
     }
 
-    /// Nobody wants any more results.
+    /// Records that no more results are needed.
     pub(super) fn stop(&mut self) {
         self.stopped = true;
     }
 
-    /// A thread failed: the results of what it was at will never come.
+    /// Records that a thread failed, so that the results of its chunk will never arrive.
     pub(super) fn fail(&mut self) {
         self.failed = true;
         self.stopped = true;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::state::BYTES_MAX;
 use super::*;
 
-/// A chunk: its number, and how large it says it is.
+/// A chunk: its number, and the size that it reports.
 struct Numbered(usize, usize);
 
 impl Chunk for Numbered {

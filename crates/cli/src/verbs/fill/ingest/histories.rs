@@ -10,11 +10,11 @@ use simkeep::{Content, Digest, Entry, Seen, Snapshot, Time, Visit};
 
 use super::pending::Pending;
 
-/// Entries that are held, but for those of the page that was asked for last: some 30 MB.
+/// The maximum number of cached entries, without those of the last requested page: about 30 MB.
 const HELD_MAX: usize = 1 << 18;
-/// What a page takes besides, in entries.
+/// The cost of a page besides its entries, in entries.
 const PAGE_COST: usize = 4;
-/// Bytes of a URL that take as much as an entry.
+/// The bytes of a URL that cost as much as an entry.
 const URL_BYTES: usize = 64;
 
 /// The histories of some pages, up to the last operation that was added.
@@ -30,7 +30,7 @@ impl Histories {
         self.pages.contains_key(url)
     }
 
-    /// The history of a page: its stored entries, and those that wait for their batch.
+    /// The history of a page: its stored entries, and the entries that wait for their batch.
     pub(super) fn of(
         &mut self,
         store: &Snapshot,
@@ -53,7 +53,7 @@ impl Histories {
     /// Adds the next operation of the input.
     pub(super) fn add(&mut self, pending: &Pending) {
         if pending.entry.is_restated() {
-            // Only the store can tell which content it restates.
+            // Only the store can determine which content it restates.
             self.forget(&pending.url);
         } else if let Some(history) = self.pages.get_mut(&pending.url) {
             let before = history.entries.len();
@@ -70,16 +70,16 @@ impl Histories {
     }
 }
 
-/// What a page takes in addition to its entries, in entries.
+/// The cost of a page in addition to its entries, in entries.
 fn cost(url: &str) -> usize {
     PAGE_COST + url.len() / URL_BYTES
 }
 
-/// The entries of a page, found by time, and its contents by digest.
+/// The entries of a page, indexed by time, and its contents, indexed by digest.
 #[derive(Default)]
 pub(super) struct History {
     entries: BTreeSet<Entry>,
-    /// When contents with a digest were seen.
+    /// The times at which contents with a digest were seen.
     seen: BTreeSet<(Digest, i64)>,
 }
 
@@ -91,9 +91,9 @@ impl History {
         self.entries.insert(entry);
     }
 
-    /// What is known of one time.
+    /// The entries of a page with this time.
     pub(super) fn at(&self, time: i64) -> impl Iterator<Item = &Entry> {
-        // Nothing of that time is before it.
+        // This entry sorts before all other entries of its time.
         let first = Entry::Visit(Visit {
             time: Time::from_ms_unchecked(time),
             seen: Seen::Failed,
@@ -105,8 +105,8 @@ impl History {
             .take_while(move |entry| entry.time() == Time::from_ms_unchecked(time))
     }
 
-    /// The content with this digest that was seen last until a time, or else first after it: its
-    /// fingerprints in all epochs.
+    /// The content with this digest that was last seen at or before a time, or else first seen
+    /// after it: its fingerprints in all epochs.
     pub(super) fn with(&self, digest: Digest, time: i64) -> Vec<Content> {
         let until = self.seen.range((digest, i64::MIN)..=(digest, time)).next_back();
         let found = until.or_else(|| self.seen.range((digest, time)..=(digest, i64::MAX)).next());

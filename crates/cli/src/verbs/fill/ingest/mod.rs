@@ -1,8 +1,8 @@
-//! `ingest`: everything that was crawled, into the store.
+//! `ingest`: observes everything that was crawled, record by record.
 //!
-//! All threads read and make fingerprints ([`feed`](crate::input::feed)); one of them observes in
-//! batches ([`observer`]) what is ready. The order of the records is kept: a run that was interrupted
-//! and is begun again ends with the same store.
+//! All threads read and make fingerprints ([`feed`](crate::input::feed)). One thread observes the
+//! results in batches ([`observer`]). The order of the records is kept, so a run that was
+//! interrupted and is started again ends with the same store.
 
 mod histories;
 mod observer;
@@ -107,10 +107,10 @@ pub(crate) struct Ingest {
 /// When records are durable.
 #[derive(Clone, Copy, ValueEnum)]
 enum When {
-    /// Before anything is said of them: those that wait together share one commit
+    /// Before their outcomes are printed: records that wait together share one commit
     Group,
-    /// After five minutes at the latest, and at the end: until then what was said of them may be lost
-    /// if the process is killed
+    /// After five minutes at the latest, and at the end: if the process is killed, records whose
+    /// outcomes were printed may be lost
     End,
 }
 
@@ -160,7 +160,7 @@ impl Ingest {
             Some(store) => store,
             None => self.create(&place, &before, &mut progress)?,
         };
-        // Without it, a signal ends the process at once.
+        // If signals cannot be watched, a signal ends the process at once.
         let _watch = watch(&feed, &store).ok();
         let sync = folders.map(|folders| Sync::new(folders, store.snapshot(), self.yes));
         let initial = InitialCounts::of(&store)?;
@@ -202,8 +202,8 @@ impl Ingest {
         Options::default().durability(self.durability.into())
     }
 
-    /// Makes a store where there is none. With `--strict` a broken record before the first sound one is
-    /// an error, and no store is made.
+    /// Creates the store. With `--strict`, a broken record before the first sound one is an error,
+    /// and no store is created.
     fn create(
         &self,
         place: &Path,
@@ -219,7 +219,8 @@ impl Ingest {
         Ok(Store::open_or_create(place, before.first_epoch(self.options()))?)
     }
 
-    /// Prints what was found, if that is asked for. It stands before the reason why it is not whole.
+    /// Prints the summary, unless outcomes are printed. The summary precedes the message of a
+    /// failure.
     fn print(
         &self,
         summary: &Summary,
@@ -234,7 +235,8 @@ impl Ingest {
         Ok(output.finish()?)
     }
 
-    /// What comes next, as far as it may come.
+    /// Returns the next item of the input, if the clock and the epochs admit it, or else a broken
+    /// record.
     fn next(
         &self,
         feed: &mut Feed<'_>,
@@ -256,7 +258,7 @@ impl Ingest {
         })
     }
 
-    /// Takes what comes before the first record: until there is one, no store is made.
+    /// Takes the items before the first record. No store is created before there is a record.
     fn before_records(
         &self,
         feed: &mut Feed<'_>,
@@ -276,7 +278,7 @@ impl Ingest {
                     before.first = Some(first);
                     return Ok(before);
                 }
-                // As many as may begin at most.
+                // Bounded by the number of epochs that the input may begin.
                 Fed::Epoch(name, _) if before.epochs.iter().any(|(known, _)| *known == name) => {}
                 Fed::Epoch(name, terms) => before.epochs.push((name, terms)),
                 Fed::Passed(kind) => {
@@ -304,7 +306,8 @@ impl Ingest {
         }
     }
 
-    /// Counts and names a broken record. Returns whether it is the last one, as --strict says.
+    /// Counts and names a broken record. Returns whether the run stops there, as `--strict`
+    /// demands.
     fn stops_at(
         &self,
         broken: &Broken,
@@ -320,7 +323,7 @@ impl Ingest {
         Ok(self.strict)
     }
 
-    /// Takes all that is read; gives the broken record that it stopped at.
+    /// Takes the whole input. Returns the broken record at which it stopped, if any.
     fn take_all(
         &self,
         before: Before,
@@ -380,35 +383,35 @@ impl Ingest {
     }
 }
 
-/// Seals what was stored before an error, and says how much it was.
+/// Seals what was stored before an error, and prints how many records were stored.
 fn end_early(store: &Store, summary: &Summary) {
-    // If it fails, that is why it ended, or all stays in the journal.
+    // If sealing fails, the operations stay in the journal, and the caller reports the first error.
     let _ = unsealed::seal(store);
     let stored = many(summary.observed(), "record was", "records were");
     say(&format!("{stored} stored before it ended; run it again to go on"));
 }
 
-/// Watches for signals: what was said of records is made durable at once, and the verb ends.
+/// Watches for signals. On a signal, it makes all acknowledged records durable, and the verb stops.
 fn watch(feed: &Feed<'_>, store: &Store) -> std::io::Result<signals::Watch> {
     let (wake, store) = (feed.waker(), store.clone());
     signals::Watch::new(move || {
-        // If it fails, the verb says so when it ends.
+        // If the flush fails, the verb reports it when it stops.
         let _ = store.flush();
         wake();
     })
 }
 
-/// Why an export is not taken: a store that is observed record by record has other epochs.
+/// The failure for an export. `ingest` does not read exports, since their store has other epochs.
 fn exported(line: &export::Line) -> Failure {
     Failure::Broken(format!("{}: an export of a whole store, which `simkeep load` reads", line.at))
 }
 
-/// Why a source is not taken.
+/// The failure for a source that cannot be ingested.
 fn refused(Broken { at, why }: &Broken) -> Failure {
     Failure::Broken(format!("{at}: {why}"))
 }
 
-/// A store is no folder of documents, and neither is a directory where one is published.
+/// Refuses a store or a published directory as input, since neither is a folder of documents.
 fn refuse_store(path: &OsString, store: &Path) -> Result<(), Failure> {
     if path == "-" || !is_read(Path::new(path)) {
         return Ok(());
@@ -423,14 +426,14 @@ fn refuse_store(path: &OsString, store: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// A file that was named and is not there is a mistake, not a broken record.
+/// Checks that an input can be read. A missing file is a mistake of the user, not a broken record.
 pub(crate) fn check(path: &OsString) -> Result<(), Failure> {
     if path == "-" {
         return Ok(());
     }
     let path = Path::new(path);
     let readable = path.metadata().and_then(|metadata| {
-        // To open a pipe would take from it.
+        // Opening a pipe would consume its data.
         if metadata.is_file() { std::fs::File::open(path).map(drop) } else { Ok(()) }
     });
     readable.map_err(|e| Failure::Other(format!("cannot read {}: {e}", path.display())))

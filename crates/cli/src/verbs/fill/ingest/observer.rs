@@ -1,4 +1,4 @@
-//! Entries become observations, batch by batch.
+//! Turns entries into observations, batch by batch.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -22,50 +22,51 @@ use crate::input::epochs::{Epochs, KnownContent, Made, Register, is_of_record};
 use crate::input::feed::{self, Found, Properties, Text};
 use crate::input::origin::Makers;
 
-/// The kind of a redirect of a page that had content at the same time.
+/// The kind of a redirect that is skipped because its page had content at the same time.
 const SUPERSEDED: &str = "redirect before content";
 
-/// When no record has come for so long, those that wait are observed.
+/// The time without a new record after which waiting records are observed.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// What a record was.
+/// How a record was treated.
 enum Taken {
-    /// One that has something to say of a page.
+    /// It added entries to a page.
     Record,
-    /// A visit that was known.
+    /// It is a visit that the store already had.
     Known,
-    /// One of this kind, of no use here.
+    /// It is of this kind, which is not ingested.
     Passed(&'static str),
 }
 
-/// What is to be done with a record.
+/// The treatment of a record.
 enum Step {
-    /// Add an entry, with the same content in another epoch.
+    /// Add an entry, with the fingerprint of its content in another epoch.
     Add(Entry, Option<Made>),
-    /// Nothing more.
+    /// Nothing remains to be done.
     End(Taken),
 }
 
 /// Observes entries in their order.
 pub(super) struct Observer<'a> {
     store: &'a Store,
-    /// The epoch of ready-made fingerprints that name none.
+    /// The epoch of ready-made fingerprints that name no epoch.
     ready_made: String,
-    /// Whether nothing is a visit: fingerprints are of what was seen before.
+    /// Whether to restate earlier visits instead of recording new ones.
     restate: bool,
     epochs: Epochs<'a>,
     batch: NonZeroUsize,
     pending: Vec<Pending>,
     histories: Histories,
     originals: Originals,
-    /// What time it is, if the user says so.
+    /// The current time, if the user set it.
     pub(super) now: Option<simkeep::Time>,
-    /// How many requests the current record has made so far.
+    /// The number of requests that the current record has made so far.
     requests: usize,
-    /// What was given to pages that have no visit yet; none at the end of the input, and where each
-    /// record gets a line, which says at once whether it was stored.
+    /// Weights and classes of pages that have no visit yet, which are kept until the end of the
+    /// input. `None` with `--outcomes`, since each line must say at once whether its record was
+    /// stored.
     unvisited: Option<Unvisited>,
-    /// Where each record gets a line, if that is asked for.
+    /// The writer of outcomes, if the user asked for them.
     pub(super) outcomes: Option<Outcomes<'a>>,
     pub(super) summary: Summary,
 }
@@ -96,7 +97,8 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Takes an entry; it is observed with its batch. Returns why it is broken, if that shows only here.
+    /// Takes an entry, which is observed with its batch. Returns the reason if the entry proves to
+    /// be broken.
     pub(super) fn take(&mut self, mut entry: feed::Entry) -> Result<Option<Broken>, Failure> {
         match entry.found {
             Found::Text(Text { is_file: true, .. }) => entry.time = self.seen(&entry)?,
@@ -129,8 +131,8 @@ impl<'a> Observer<'a> {
         self.flush_if_full().map(|()| None)
     }
 
-    /// Makes binary content of a file that is not text, if the store has other content of its page; else
-    /// returns why the file is skipped.
+    /// Reads the digest of a file that is not text, and turns the file into binary content, if the
+    /// store has content of its page. Otherwise returns why the file is skipped.
     fn digested(
         &mut self,
         entry: &mut feed::Entry,
@@ -155,9 +157,9 @@ impl<'a> Observer<'a> {
         Ok(None)
     }
 
-    /// Whether a visit is a redirect of a page that had content at the same time: a server that sets a
-    /// cookie, or insists on another protocol, redirects once and then sends the content, all in one
-    /// second of an archive's clock. The content counts, whichever comes first.
+    /// Whether a visit is a redirect of a page that had content at the same time. A server that
+    /// sets a cookie, or insists on another protocol, redirects once and then sends the content,
+    /// all within one second of an archive's clock. The content counts, whichever comes first.
     fn is_superseded(&mut self, url: &str, entry: &Entry) -> Result<bool, Failure> {
         let Some(content) = entry.visit().and_then(|visit| visit.seen.content()) else {
             return Ok(false);
@@ -188,7 +190,7 @@ impl<'a> Observer<'a> {
         Ok(at.is_some() || is_known()?)
     }
 
-    /// When the content of a file was seen.
+    /// The time at which the content of a file was seen, in milliseconds since 1970.
     fn seen(&mut self, entry: &feed::Entry) -> Result<i64, Failure> {
         let known = self.store.snapshot().latest(&entry.url)?;
         if self.restate
@@ -206,7 +208,7 @@ impl<'a> Observer<'a> {
         Ok(present::seen(entry.time, entry.digest, known.as_ref(), now))
     }
 
-    /// Makes requests of an entry.
+    /// Makes the requests of an entry.
     fn request(&mut self, from: feed::Entry) -> Result<Taken, Failure> {
         self.summary.records += 1;
         self.summary.wrong_digests += u64::from(from.wrong().is_some());
@@ -231,13 +233,13 @@ impl<'a> Observer<'a> {
         Ok(Taken::Record)
     }
 
-    /// Counts a record of this kind as passed over.
+    /// Counts a record of this kind as skipped.
     fn pass(&mut self, kind: &'static str) -> Taken {
         self.summary.passed(kind);
         Taken::Passed(kind)
     }
 
-    /// What is to be done with an entry.
+    /// Determines the treatment of an entry.
     fn step(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
         let entry = match &from.found {
             Found::Text(_) | Found::Binary => return self.content(from),
@@ -274,7 +276,7 @@ impl<'a> Observer<'a> {
         Ok(Step::Add(entry, None))
     }
 
-    /// What is to be done with content that the record has: a text, or what is no text.
+    /// Determines the treatment of a record with content: a text or binary content.
     fn content(&mut self, from: &feed::Entry) -> Result<Step, Failure> {
         let feed::Entry { url, time, status, given, digest, claim, found, .. } = from;
         let (made, also) = match found {
@@ -304,7 +306,7 @@ impl<'a> Observer<'a> {
         Ok(Step::Add(from.content(made), also))
     }
 
-    /// What is to be done with a record that repeats the content of another one.
+    /// Determines the treatment of a record that repeats the content of another record.
     fn revisit(
         &mut self,
         from: &feed::Entry,
@@ -332,7 +334,7 @@ impl<'a> Observer<'a> {
         self.requests += 1;
     }
 
-    /// Gives a page what comes without a visit.
+    /// Adds properties that came without a visit.
     fn set_properties(&mut self, url: &str, time: i64, given: &Properties) {
         for property in given {
             self.add_alone(
@@ -345,13 +347,13 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Adds an entry that is no visit.
+    /// Adds an entry that is not a visit.
     fn add_alone(&mut self, url: &str, entry: Entry) {
         let (url, given) = (url.to_owned(), Properties::new());
         self.add(Pending { url, entry, also: None, given });
     }
 
-    /// Restates what a page held in each of these epochs in which that is not known.
+    /// Restates content in each of these epochs in which its fingerprint is unknown.
     fn restate(
         &mut self,
         url: &str,
@@ -359,7 +361,7 @@ impl<'a> Observer<'a> {
         known: &KnownContent,
         made: impl Iterator<Item = Made>,
     ) {
-        // What was never seen is missing once.
+        // Content that was never seen is counted as missing only once.
         let most = if known.is_known() { usize::MAX } else { 1 };
         let mut is_known = true;
         for (fingerprint, epoch) in known.missing(made).take(most) {
@@ -371,7 +373,7 @@ impl<'a> Observer<'a> {
         self.summary.known += u64::from(is_known);
     }
 
-    /// Takes a record of this kind, which says nothing of a page.
+    /// Takes a record of this kind, which is not about a page.
     pub(super) fn take_passed(&mut self, kind: &'static str) -> Result<(), Failure> {
         self.summary.passed(kind);
         self.outcomes.iter_mut().for_each(|outcomes| outcomes.passed(kind));
@@ -385,7 +387,7 @@ impl<'a> Observer<'a> {
         self.flush_if_full()
     }
 
-    /// Answers a question of all that came before it.
+    /// Answers a question about the state after all records before it.
     pub(super) fn answer(&mut self, question: &Question) -> Result<(), Failure> {
         self.flush()?;
         let outcomes = self.outcomes.as_mut().ok_or_else(|| {
@@ -394,10 +396,10 @@ impl<'a> Observer<'a> {
         outcomes.answer(&self.store.snapshot(), question)
     }
 
-    /// Finds what a record repeats: in the store and in what waits, as if that were stored.
+    /// Resolves a revisit with the contents of the store and of the waiting batch.
     fn resolve(&mut self, revisit: &Revisit<'_>) -> Result<Resolved, Failure> {
         let concerned = |url: &str| url == revisit.url || revisit.refers_to == Some(url);
-        // Only the store can tell which content a waiting restatement is of.
+        // Only the store can determine which content a waiting restatement restates.
         let restated = |pending: &Pending| pending.entry.is_restated();
         if self.pending.iter().any(|pending| restated(pending) && concerned(&pending.url)) {
             self.flush()?;
@@ -411,13 +413,13 @@ impl<'a> Observer<'a> {
         Ok(revisit.resolve(&mut known)?)
     }
 
-    /// Registers an epoch of what comes.
+    /// Registers an epoch that the input names.
     pub(super) fn epoch(&mut self, name: &str, options: EpochOptions) -> Result<(), Failure> {
         self.epochs.named(name, options)?;
         Ok(())
     }
 
-    /// How many records wait to be observed, or for their lines.
+    /// The number of records that wait to be observed, or for their outcomes.
     fn waiting(&self) -> usize {
         let owed = self.outcomes.as_ref().map_or(0, Outcomes::owed);
         self.pending.len().max(owed)
@@ -427,7 +429,7 @@ impl<'a> Observer<'a> {
         if self.waiting() >= self.batch.get() { self.flush() } else { Ok(()) }
     }
 
-    /// Observes what is pending: durable when this returns.
+    /// Observes the waiting records. They are durable when this returns.
     pub(super) fn flush(&mut self) -> Result<(), Failure> {
         let batch: Vec<_> = self.pending.iter().map(Pending::operation).collect();
         let answers = self.store.write_batch(&batch)?;
@@ -452,7 +454,8 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// Gives pages what came before their first visits, once all visits have come.
+    /// Sets the properties that came before the first visits of their pages, once the input has
+    /// ended.
     pub(super) fn give_late(&mut self) -> Result<(), Failure> {
         self.flush()?;
         let Some(unvisited) = self.unvisited.take() else { return Ok(()) };
@@ -464,21 +467,21 @@ impl<'a> Observer<'a> {
         self.flush()
     }
 
-    /// Flushes the store before and after it writes the lines that it owes. Called on a signal.
+    /// Flushes the store before and after it writes the pending outcomes. Called on a signal.
     pub(super) fn stop(&mut self) -> Result<(), Failure> {
         self.store.flush()?;
         self.rest()?;
         Ok(self.store.flush()?)
     }
 
-    /// How long the input may be waited for before [`rest`](Self::rest): not at all while somebody may
-    /// wait for a line.
+    /// How long to wait for input before [`rest`](Self::rest): not at all while another program may
+    /// wait for an outcome.
     pub(super) fn patience(&self) -> Duration {
         let is_due = self.outcomes.as_ref().is_some_and(Outcomes::is_due);
         if is_due { Duration::ZERO } else { IDLE }
     }
 
-    /// Observes what is pending, and passes on what is said of it, since the input waits.
+    /// Observes the waiting records and writes their outcomes, while the input is idle.
     pub(super) fn rest(&mut self) -> Result<(), Failure> {
         self.flush()?;
         self.outcomes.as_mut().map_or(Ok(()), Outcomes::show)

@@ -1,8 +1,8 @@
-//! Caches the recent contents of the input, by their digests, since revisits may repeat them.
+//! Caches the recent contents of the input by digest, since revisits may repeat them.
 //!
-//! A store finds content by page and time, and by fingerprint. A revisit has no fingerprint. So content
-//! of another URL, or content that is named by a digest that is not stored, is found only while it is
-//! cached here.
+//! A store finds content by page and time, and by fingerprint. A revisit has no fingerprint. So
+//! content of another URL, and content named by a digest that is not stored, can be found only
+//! while it is cached here.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -12,7 +12,8 @@ use simkeep::{Content, Digest};
 use crate::input::epochs::Made;
 use simkeep_formats::{Claim, Declared};
 
-/// The number of each kind that is remembered at least. At most twice as many are: below 40 MB in all.
+/// The minimum number of remembered items of each kind. At most twice as many are kept: below 40 MB
+/// in all.
 const KEPT: usize = 1 << 16;
 
 /// Content with its fingerprints.
@@ -22,19 +23,19 @@ pub(super) struct Original {
     pub(super) also: Option<Made>,
 }
 
-/// What the input held.
+/// The recent contents of the input.
 #[derive(Default)]
 pub(super) struct Originals {
-    /// Two hashes that nobody can foresee make a key that no other has.
+    /// Two hashers with random seeds. Together they make keys without foreseeable collisions.
     hashers: [RandomState; 2],
-    /// By each of its digests.
+    /// The contents, by each of their digests.
     contents: Recent<Original>,
-    /// What the digest was, by a page and a wrong one that was declared of its content.
+    /// The computed digest, by the page and the wrong digest that was declared for its content.
     wrong: Recent<Digest>,
 }
 
 impl Originals {
-    /// Takes in content.
+    /// Adds content.
     pub(super) fn saw(&mut self, url: &str, claim: Option<&Claim>, original: Original) {
         let Some(digest) = original.content.digest else { return };
         self.contents.put(self.key(digest), original);
@@ -49,13 +50,13 @@ impl Originals {
         }
     }
 
-    /// The content that is named by a digest, on whichever page.
+    /// The content with this declared digest, on any page.
     pub(super) fn content(&self, declared: &Declared) -> Option<Original> {
         let key = declared.kept().map_or_else(|| self.key(declared), |digest| self.key(digest));
         self.contents.get(key).copied()
     }
 
-    /// The real digest of content for which a page declared a wrong one.
+    /// The computed digest of content for which a page declared a wrong digest.
     pub(super) fn corrected(&self, url: &str, declared: &Declared) -> Option<Digest> {
         self.wrong.get(self.key((url, declared))).copied()
     }
@@ -66,7 +67,7 @@ impl Originals {
     }
 }
 
-/// A map of what was put in last.
+/// A map of the most recently inserted items.
 struct Recent<V> {
     young: HashMap<u128, V>,
     old: HashMap<u128, V>,

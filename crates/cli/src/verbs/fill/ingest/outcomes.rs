@@ -1,4 +1,4 @@
-//! `--outcomes`: what became of each record, for a program that waits to hear it.
+//! `--outcomes`: reports the outcome of each record to a program that waits for it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,26 +13,26 @@ use crate::output::Output;
 use crate::output::json::{Band, Fingerprint, Share, Time, Verdict};
 use crate::output::{visit, words};
 
-/// A line for each record and each question, in the order in which they came.
+/// Writes a line for each record and each question, in the order of the input.
 pub(super) struct Outcomes<'o> {
     output: &'o mut Output,
-    /// The lines that are to come, in order.
+    /// The lines to write, in order.
     owed: Vec<Owed>,
-    /// Whether lines were written that are not passed on yet.
+    /// Whether lines were written but not flushed.
     is_held: bool,
 }
 
-/// A line that is to come.
+/// A line to write.
 enum Owed {
-    /// Of a record with `requests` requests in the batch.
+    /// The outcome of a record with `requests` requests in the batch.
     Record { url: String, time: i64, requests: usize, is_known: bool },
-    /// Of a record that was refused.
+    /// A record that was refused.
     Broken(Broken),
-    /// Of a record of this kind, which says nothing of a page.
+    /// A record of this kind, which is not about a page.
     Passed(&'static str),
 }
 
-/// A line.
+/// A line of output.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -43,39 +43,43 @@ pub(crate) enum Line<'a> {
     Summary(summary::Answer<'a>),
 }
 
-/// What became of a record.
+/// The outcome of a record.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Outcome<'a> {
     url: &'a str,
     t: Time,
-    /// Whether the store has it now and had it not before.
+    /// Whether the record added something to the store.
     stored: bool,
-    /// Null of a record that is no visit.
+    /// The verdict of the visit; null if the record is not a visit.
     verdict: Option<Verdict>,
-    /// By what the content is known to be the same, or to have changed where it has no fingerprint:
-    /// "digest", "fingerprint" or "not-modified".
+    /// The evidence that the content is the same, or that it changed although it has no
+    /// fingerprint: "digest", "fingerprint" or "not-modified"; null for other verdicts.
     by: Option<&'static str>,
-    /// When the version was last seen that the page reverted to.
+    /// The time when the version that the page reverted to was last seen; null if it did not
+    /// revert.
     to: Option<Time>,
-    /// How many bits differ from the version before.
+    /// The number of bits that differ from the previous version; null if unknown.
     distance: Option<u32>,
-    /// As for a text of 100 words or more; in a shorter one a distance means little.
+    /// The size of the change, as for a text of at least 100 words; in a shorter text it means
+    /// little.
     band: Option<Band>,
-    /// From what share of the words to what share that means.
+    /// The estimated ratio of words that changed: a lower and an upper bound; null without a
+    /// distance.
     words_changed: Option<[Share; 2]>,
-    /// Null if the content has none, or there is no content.
+    /// The fingerprint of the content; null if there is no content, or it has no fingerprint.
     fingerprint: Option<Fingerprint>,
     /// Whether the content is far from all of the page's last versions.
     novel: bool,
-    /// How much it is worth being processed further: from 0 to the weight of the page.
+    /// The value of processing the content further, from 0 to the weight of the page.
     priority: f64,
-    /// Other pages with exactly this content, by when they were first seen with it.
+    /// Other pages with exactly this content, in the order in which they were first seen with it.
     copies: Vec<Copy<'a>>,
-    /// Other pages near it, the nearest first.
+    /// Other pages near the content, the nearest first.
     near: Vec<NearPage<'a>>,
-    /// Of all of them the page that comes first; null if this one does, or there are none.
+    /// The page that ranks first among copies and near pages; null if this page ranks first, or
+    /// there are none.
     original: Option<Original<'a>>,
-    /// Whether no copy and no near page is missing.
+    /// Whether the lists of copies and near pages are complete.
     complete: bool,
 }
 
@@ -84,7 +88,7 @@ pub(crate) struct Outcome<'a> {
 #[schemars(rename = "ExactCopy")]
 struct Copy<'a> {
     url: &'a str,
-    /// When it was first seen with this content.
+    /// The time when the page was first seen with this content.
     first: Time,
 }
 
@@ -93,23 +97,23 @@ struct Copy<'a> {
 #[schemars(rename = "NearDuplicate")]
 struct NearPage<'a> {
     url: &'a str,
-    /// In how many bits it differs.
+    /// The number of bits in which its fingerprint differs.
     distance: u32,
     fingerprint: Fingerprint,
-    /// When it was first seen with what it has now.
+    /// The time when the page was first seen with its content in force.
     first: Time,
 }
 
-/// The page that comes first.
+/// The original of the content.
 #[derive(Serialize, JsonSchema)]
 struct Original<'a> {
     url: &'a str,
-    /// In how many bits it differs.
+    /// The number of bits in which its fingerprint differs.
     distance: u32,
     by: By,
 }
 
-/// How two pages are known to be alike.
+/// The evidence that two pages are alike.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum By {
@@ -118,20 +122,20 @@ enum By {
     Near,
 }
 
-/// Why a record was refused.
+/// A record that was refused.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Refused<'a> {
-    /// Its place: the file and the line, or the page.
+    /// The position of the record: the file and the line, or the page.
     at: &'a str,
     why: &'a str,
-    /// Always.
+    /// Always true.
     is_broken: bool,
 }
 
-/// A record that says nothing of a page.
+/// A record that is not about a page.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Passed {
-    /// What kind of record it is.
+    /// The kind of the record.
     skipped: &'static str,
 }
 
@@ -140,23 +144,23 @@ impl<'o> Outcomes<'o> {
         Outcomes { output, owed: Vec::new(), is_held: false }
     }
 
-    /// How many lines are to come.
+    /// The number of lines to write.
     pub(super) fn owed(&self) -> usize {
         self.owed.len()
     }
 
-    /// Whether somebody may wait for a line that could be there.
+    /// Whether another program may be waiting for a line.
     pub(super) fn is_due(&self) -> bool {
         self.is_held || !self.owed.is_empty()
     }
 
-    /// Notes a record that was taken: the number of its requests in the batch, and whether it is a known
-    /// visit.
+    /// Adds a record that was taken: the number of its requests in the batch, and whether it is a
+    /// known visit.
     pub(super) fn record(&mut self, url: String, time: i64, (requests, is_known): (usize, bool)) {
         self.owed.push(Owed::Record { url, time, requests, is_known });
     }
 
-    /// A request of the batch, counted from 0, was taken back.
+    /// Removes a request of the batch, counted from 0.
     pub(super) fn withdraw(&mut self, request: usize) {
         let mut before = 0;
         for owed in &mut self.owed {
@@ -169,17 +173,17 @@ impl<'o> Outcomes<'o> {
         }
     }
 
-    /// A record was refused.
+    /// Adds a record that was refused.
     pub(super) fn broken(&mut self, broken: Broken) {
         self.owed.push(Owed::Broken(broken));
     }
 
-    /// A record was passed over.
+    /// Adds a record that was skipped.
     pub(super) fn passed(&mut self, kind: &'static str) {
         self.owed.push(Owed::Passed(kind));
     }
 
-    /// Writes all lines that are to come, by the answers to the batch.
+    /// Writes all lines, given the results of the batch.
     pub(super) fn pay(
         &mut self,
         batch: &[Pending],
@@ -213,7 +217,7 @@ impl<'o> Outcomes<'o> {
         self.show()
     }
 
-    /// Writes the answer to a question, for which all before it were answered.
+    /// Writes the answer to a question. The lines before it have been written.
     pub(super) fn answer(
         &mut self,
         store: &simkeep::Snapshot,
@@ -223,7 +227,7 @@ impl<'o> Outcomes<'o> {
         question::answer(store, question, |answer| Ok(self.output.object(&Line::Answer(answer))?))
     }
 
-    /// Passes on what was written.
+    /// Flushes the lines that were written.
     pub(super) fn show(&mut self) -> Result<(), Failure> {
         self.is_held = false;
         Ok(self.output.finish()?)
@@ -231,7 +235,7 @@ impl<'o> Outcomes<'o> {
 }
 
 impl<'a> Outcome<'a> {
-    /// Of a record, before any answer is added.
+    /// The outcome of a record before any result is added.
     fn of(url: &'a str, time: i64, is_known: bool) -> Outcome<'a> {
         Outcome {
             url,
@@ -299,7 +303,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// Records and answers do not belong together.
+/// The failure if records and results do not match.
 fn unanswered() -> Failure {
     Failure::Other("a record and the answers to it have come apart; this is a bug".to_owned())
 }

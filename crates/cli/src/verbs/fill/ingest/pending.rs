@@ -18,7 +18,8 @@ impl Pending {
         feed::request(&self.url, self.entry, self.also, &self.given)
     }
 
-    /// What the history of its page has of it: the entry, and what is restated of it.
+    /// The entries that it adds to the history of its page: the entry itself, and the restatement
+    /// of its content.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> + use<> {
         let seen = self.entry.visit().and_then(|visit| visit.seen.content());
         let restated = seen.zip(self.also).map(|(content, (fingerprint, epoch))| {

@@ -1,16 +1,16 @@
-//! Files, which say what is in a folder now.
+//! The visit times of files, which show the current state of a folder.
 //!
-//! The visit of a file is of the time of its last modification. A file that was restored, copied with
-//! its times or checked out may be older than the version that the store has of it. It is what the
-//! folder has now all the same, so its visit is of the time of reading then.
+//! The visit of a file has the time of the file's last modification. A file that was restored,
+//! copied with its times or checked out may be older than the version that the store has of it. It
+//! still is the current state of the folder, so its visit then has the time of reading.
 
 use simkeep::{Digest, Page, Time};
 
-/// Returns when the content of a file was seen. `modified` is the time of its last modification,
-/// `known` the state of its page in the store.
+/// Returns when the content of a file was seen, in milliseconds since 1970. `modified` is the time
+/// of the file's last modification, and `known` the state of its page in the store.
 ///
-/// The same content keeps the time at which it was seen last, so a folder that has not changed brings
-/// nothing new.
+/// Content that did not change keeps the time at which it was last seen, so a folder that has not
+/// changed adds nothing.
 pub(super) fn seen(modified: i64, digest: Option<Digest>, known: Option<&Page>, now: i64) -> i64 {
     let Some(page) = known else { return modified };
     let last = page.last.time;
@@ -25,7 +25,7 @@ pub(super) fn seen(modified: i64, digest: Option<Digest>, known: Option<&Page>, 
     if modified > last.as_ms() { modified } else { after(last.as_ms(), now) }
 }
 
-/// Now, or if the last visit is of no earlier time, the moment after that.
+/// The current time, or the moment after the last visit if that is later.
 pub(super) fn after(last: i64, now: i64) -> i64 {
     now.max(last.saturating_add(1))
 }
@@ -40,8 +40,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever happens to a file, and whatever its times, its page has the content that it has now;
-        /// and what has not changed since is known.
+        /// Whatever happens to a file and its times, its page has the current content of the file,
+        /// and unchanged content is known.
         #[test]
         fn page_of_a_file_has_its_current_content(
             steps in prop::collection::vec((0..4_i64, prop::option::of(0..3_u8)), 1..12),

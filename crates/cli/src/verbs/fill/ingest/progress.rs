@@ -1,4 +1,4 @@
-//! What is shown while an ingest goes on: on a terminal a bar, and broken records anywhere.
+//! The progress of an ingest: a bar on a terminal, and messages about broken records.
 
 use std::time::{Duration, Instant};
 
@@ -26,13 +26,13 @@ impl Progress {
         self.started.elapsed()
     }
 
-    /// Names a broken record, unless very many have been named.
+    /// Reports a broken record, up to a limit.
     pub(super) fn broken(&mut self, broken: &Broken) {
         let message = self.broken.add(broken);
         self.say(message);
     }
 
-    /// Notes a digest that does not match its content, and reports it.
+    /// Counts a digest that does not match its content, and reports it, up to a limit.
     pub(super) fn wrong(&mut self, wrong: &Broken) {
         let message = self.wrong.add(wrong);
         self.say(message);
@@ -47,7 +47,7 @@ impl Progress {
         self.bar.show(bytes, || format!("{} records, {rate:.0} a second", count(summary.records)));
     }
 
-    /// Takes the bar away, and says how many complaints were not made.
+    /// Removes the bar, and prints how many messages were suppressed.
     pub(super) fn finish(&mut self) {
         self.bar.finish();
         let rest = [self.broken.rest(), self.wrong.rest()];

@@ -1,4 +1,4 @@
-//! What is asked between records, and answered of all that came before.
+//! Answers questions between records, about the state after all records before them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,37 +17,37 @@ pub(crate) enum Answer<'a> {
     Latest(OfLatest<'a>),
 }
 
-/// Which pages are near a page.
+/// The pages near a page.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfNear<'a> {
     url: &'a str,
-    /// "near".
+    /// Always "near".
     ask: &'static str,
     #[serde(flatten)]
     found: near::OfPage<'a>,
 }
 
-/// What the visits of a page found.
+/// The history of a page.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfHistory<'a> {
     url: &'a str,
-    /// "history".
+    /// Always "history".
     ask: &'static str,
-    /// None of a page that is not known.
+    /// The entries of the page; empty if the page is unknown.
     entries: Vec<history::Line<'a>>,
 }
 
-/// What a page is now.
+/// The current state of a page.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfLatest<'a> {
     url: &'a str,
-    /// "latest".
+    /// Always "latest".
     ask: &'static str,
-    /// Null if it is not known.
+    /// The state of the page; null if the page is unknown.
     page: Option<scan::Line<'a>>,
 }
 
-/// Answers a question of a store.
+/// Answers a question about a store.
 pub(super) fn answer(
     store: &Snapshot,
     question: &Question,

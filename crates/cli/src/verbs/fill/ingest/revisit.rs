@@ -1,4 +1,4 @@
-//! A record that says: the same content as before.
+//! Resolves records that repeat the content of an earlier record.
 
 use simkeep::{Content, Digest, Entry, Epoch, Seen, Snapshot, Time};
 
@@ -8,28 +8,29 @@ use super::pending::Pending;
 use crate::input::epochs::Made;
 use simkeep_formats::Declared;
 
-/// A record that says: the same content as before.
+/// A record that repeats the content of an earlier record.
 pub(super) struct Revisit<'a> {
     pub(super) url: &'a str,
     pub(super) time: i64,
-    /// The digest of what it repeats.
+    /// The declared digest of the repeated content.
     pub(super) declared: Option<&'a Declared>,
-    /// The page and the time of what it repeats.
+    /// The page and the time of the repeated record.
     pub(super) refers_to: Option<&'a str>,
     pub(super) refers_time: Option<i64>,
 }
 
-/// What a revisit repeats.
+/// The content that a revisit repeats.
 pub(super) enum Resolved {
-    /// It was observed before.
+    /// The revisit was observed before.
     Known,
-    /// Content, by its newest fingerprint of an epoch that lives, and the one before.
+    /// The content with its newest fingerprint of a live epoch, and the fingerprint of the epoch
+    /// before.
     Content(Content, Option<Made>),
-    /// Its original is not known.
+    /// The original is unknown.
     Nothing,
 }
 
-/// All that is known of pages.
+/// Everything that is known about pages.
 pub(super) struct Known<'k> {
     pub(super) store: Snapshot,
     pub(super) pending: &'k [Pending],
@@ -42,13 +43,13 @@ impl Known<'_> {
         self.histories.of(&self.store, self.pending, url)
     }
 
-    /// Whether an epoch has ended: its fingerprints are of no use.
+    /// Whether an epoch has ended, so that its fingerprints are not used.
     fn has_ended(&self, epoch: Epoch) -> bool {
         self.store.epochs().iter().any(|info| info.epoch == epoch && info.ended)
     }
 
-    /// The content of a page as it stands, where a look at that tells all: no other fingerprint of it
-    /// can be of use, and nothing of the page waits for its batch.
+    /// The content of a page in force, if no history is needed: there is only one live epoch, and
+    /// no operation on the page waits for its batch.
     fn in_force(&self, url: &str, before: i64) -> simkeep::Result<Option<Content>> {
         let live = self.store.epochs().iter().filter(|info| !info.ended).count();
         if live > 1
@@ -65,16 +66,16 @@ impl Known<'_> {
 }
 
 impl Revisit<'_> {
-    /// The digest of what it repeats, if it is one that is kept.
+    /// The digest of the repeated content, if it is in the form that stores keep.
     pub(super) fn digest(&self) -> Option<Digest> {
         self.declared.and_then(Declared::kept)
     }
 
-    /// Finds the original: in the page's own history, else in that of the page it refers to, else
-    /// among what the input held so far.
+    /// Finds the original: in the page's own history, or else in that of the page it refers to, or
+    /// else among the recent contents of the input.
     ///
-    /// Whether it is known must not depend on what came after it, nor on what else is ingested with it
-    /// now, so that an ingest that was interrupted can be begun again.
+    /// Whether the revisit is known must not depend on later records, or on other input of this
+    /// run. Otherwise, an interrupted ingest could not be repeated.
     pub(super) fn resolve(&self, known: &mut Known<'_>) -> simkeep::Result<Resolved> {
         let kept = self.digest();
         if let Some(content) = known.in_force(self.url, self.time)?
@@ -87,8 +88,8 @@ impl Revisit<'_> {
         let contents = self.find(known)?;
         let own = known.history(self.url)?;
         let is_known = own.at(self.time).filter_map(Entry::visit).any(|visit| match &visit.seen {
-            // What is not named by its digest may have been found when this was observed, and
-            // something else now.
+            // Without a digest, the original may have been found when this was observed, and may be
+            // different content now.
             Seen::Content(content) => {
                 kept.is_none() || contents.iter().any(|c| c.digest == content.digest)
             }
@@ -98,19 +99,19 @@ impl Revisit<'_> {
         if is_known {
             return Ok(Resolved::Known);
         }
-        // Of several the last.
+        // Of several contents, the last one counts.
         let last = contents.last().and_then(|last| last.digest);
         let mut contents = contents;
         contents.retain(|content| content.digest == last && !known.has_ended(content.epoch));
-        // What was restated comes behind what it corrects.
+        // Restatements sort after the fingerprints that they correct.
         contents.sort_by_key(|content| content.epoch.count());
         let Some(newest) = contents.pop() else { return Ok(Resolved::Nothing) };
         let before = contents.into_iter().rfind(|content| content.epoch != newest.epoch);
         Ok(Resolved::Content(newest, before.map(|c| (c.fingerprint, c.epoch))))
     }
 
-    /// The content that it repeats, by its fingerprints; none if it is not found, and several if it
-    /// only says when it was seen, and several were.
+    /// Finds the content that it repeats, with its fingerprints. Empty if it is not found; several
+    /// contents if the record names only a time at which several were seen.
     fn find(&self, known: &mut Known<'_>) -> simkeep::Result<Vec<Content>> {
         let originals = known.originals;
         let elsewhere = self.declared.and_then(|declared| originals.content(declared));
@@ -125,7 +126,7 @@ impl Revisit<'_> {
                 }
             }
         }
-        // A digest that is known is found where it is, and nowhere else.
+        // If the digest is known, the time is not used to find the content.
         if named.is_none()
             && let Some(time) = self.refers_time
         {

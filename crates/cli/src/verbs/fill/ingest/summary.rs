@@ -1,4 +1,4 @@
-//! What an ingest found, in numbers.
+//! Counts of the records of an ingest.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,44 +14,44 @@ use crate::output::words::{
     bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
 };
 
-/// Counts of records and of what they meant.
+/// Counts of records and of their outcomes.
 #[derive(Default)]
 pub(super) struct Summary {
     pub(super) records: u64,
-    /// Pages that were not in the store.
+    /// Pages that were new to the store.
     pub(super) new_pages: u64,
-    /// Contents that are the first of their page.
+    /// First contents of their pages.
     first: u64,
     same: u64,
-    /// Said to be unchanged, of a page whose content was never seen.
+    /// Records of unchanged content of pages whose content was never seen.
     unseen: u64,
     changed: u64,
-    /// Those of them with a known distance: minor, moderate and major.
+    /// Changes with a known distance: minor, moderate and major.
     minor: u64,
     moderate: u64,
     major: u64,
     reverted: u64,
     gone: u64,
     failed: u64,
-    /// Why visits failed, by the kind of failure; those that were known as well.
+    /// Failed visits by the kind of failure, including known ones.
     failures: BTreeMap<&'static str, u64>,
-    /// Visits that found a redirect, and content that is no text; those that were known as well.
+    /// Records of redirects and of binary content, including known ones.
     pub(super) redirects: u64,
     pub(super) not_text: u64,
     pub(super) known: u64,
     out_of_order: u64,
     restated: u64,
-    /// What was to be restated and was never seen.
+    /// Content to restate that was never seen.
     missing: u64,
-    /// Weights that came without a visit.
+    /// Weights set without a visit.
     weights: u64,
-    /// Such weights of pages that are not known.
+    /// Weights not set because the page is unknown.
     weights_missing: u64,
-    /// Classes that came without a visit.
+    /// Classes set without a visit.
     classes: u64,
-    /// Such classes of pages that are not known.
+    /// Classes not set because the page is unknown.
     classes_missing: u64,
-    /// What a later store may say, and this tool has no word for.
+    /// Outcomes that a later version of the library may return and this tool does not know.
     other: u64,
     /// Observations of content far from all known versions of its page.
     novel: u64,
@@ -59,21 +59,21 @@ pub(super) struct Summary {
     near: u64,
     /// Observations with other pages of exactly their content.
     copies: u64,
-    /// Texts that have no fingerprint: too short to tell from others.
+    /// Texts without a fingerprint, because they are too short.
     pub(super) too_short: u64,
     /// Revisits whose original was not found.
     pub(super) revisits_alone: u64,
     passed: BTreeMap<&'static str, u64>,
     pub(super) broken: u64,
-    /// Those of them that are visits later than the clock allows.
+    /// Broken records that are visits later than the clock allows.
     pub(super) future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     pub(super) wrong_digests: u64,
     /// The epochs that began.
     pub(super) begun: Vec<EpochInfo>,
-    /// Those of them that are in use now.
+    /// The epochs that began and are in use now.
     pub(super) in_use: Vec<EpochInfo>,
-    /// Bytes read, as they stand in the files.
+    /// Bytes of the files that were read, before decompression.
     pub(super) bytes: u64,
     pub(super) elapsed: Duration,
 }
@@ -83,12 +83,12 @@ impl Summary {
         *self.passed.entry(kind).or_default() += 1;
     }
 
-    /// Counts why a visit failed.
+    /// Counts the reason of a failed visit.
     pub(super) fn failed_by(&mut self, failure: FetchFailure) {
         *self.failures.entry(failure.key()).or_default() += 1;
     }
 
-    /// Counts what an observation meant.
+    /// Counts the outcome of an observation.
     pub(super) fn outcome(&mut self, outcome: &Outcome) {
         if let (Verdict::Changed { .. }, Some(meaning)) = (outcome.verdict, outcome.meaning) {
             match meaning.band {
@@ -107,7 +107,7 @@ impl Summary {
             Verdict::Gone => &mut self.gone,
             Verdict::Failed => &mut self.failed,
             Verdict::OutOfOrder => &mut self.out_of_order,
-            // That it was seen is known, and not how it is known now.
+            // The visit was known already, but its fingerprint in another epoch is new.
             Verdict::Known if outcome.also => &mut self.restated,
             Verdict::Known => &mut self.known,
             _ => &mut self.other,
@@ -128,7 +128,7 @@ impl Summary {
         *count += 1;
     }
 
-    /// Counts what became of an entry that is a weight or a class.
+    /// Counts the outcome of a weight or a class.
     pub(super) fn given(&mut self, entry: &Entry, outcome: PropertyOutcome) {
         let (stored, missing) = if entry.class().is_some() {
             (&mut self.classes, &mut self.classes_missing)
@@ -144,7 +144,7 @@ impl Summary {
         *count += 1;
     }
 
-    /// Records that are in the store, whether they were before or not.
+    /// The number of records in the store, whether they are new or known.
     pub(super) fn observed(&self) -> u64 {
         let kept = self.same + self.unseen + self.known + self.out_of_order;
         let given = self.weights + self.classes;
@@ -155,7 +155,7 @@ impl Summary {
         self.first + self.changed + self.reverted
     }
 
-    /// For programs.
+    /// The counts for JSON.
     pub(super) fn answer(&self) -> Answer<'_> {
         Answer {
             records: self.records,
@@ -200,7 +200,7 @@ impl Summary {
         }
     }
 
-    /// For people: how many records there were, and of the rest what there was.
+    /// The counts for people: the number of records, and all other counts that are not zero.
     pub(super) fn lines(&self, strict: bool) -> Vec<String> {
         let mut lines = vec![figure("records", self.records, "")];
         let mut line = |name: &str, number: u64, remark: &str| {
@@ -260,26 +260,26 @@ fn names(epochs: &[EpochInfo]) -> Vec<EpochName<'_>> {
     epochs.iter().map(|info| EpochName(&info.name)).collect()
 }
 
-/// What an ingest found, in numbers.
+/// Counts of the records of an ingest.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     records: u64,
-    /// Pages that were not in the store.
+    /// Pages that were new to the store.
     new_pages: u64,
-    /// Contents that are new, changed or reverted.
+    /// Observations of new, changed or reverted content.
     new_versions: u64,
-    /// Contents that are the first of their page.
+    /// First contents of their pages.
     new: u64,
     changed: u64,
-    /// Changes by under 1 % of the words, about, where that is known.
+    /// Changes of about less than 1 % of the words; only changes with a known distance count.
     changed_minor: u64,
-    /// Changes by 1 to 10 % of the words.
+    /// Changes of about 1 to 10 % of the words.
     changed_moderate: u64,
-    /// Changes by more than 10 % of the words.
+    /// Changes of more than about 10 % of the words.
     changed_major: u64,
     reverted: u64,
     same: u64,
-    /// Not modified, of a page whose content was never seen.
+    /// Visits that reported unchanged content of a page whose content was never seen.
     unseen: u64,
     gone: u64,
     failed: u64,
@@ -288,45 +288,45 @@ pub(crate) struct Answer<'a> {
     failures: &'a BTreeMap<&'static str, u64>,
     /// Records of redirects.
     redirects: u64,
-    /// Records of content that is no text, such as PDF or an image: it goes by its digest.
+    /// Records of binary content, such as a PDF or an image, which is compared by digest.
     not_text: u64,
-    /// Observed before.
+    /// Records that the store had already.
     known: u64,
-    /// Not after the last visit of their page.
+    /// Visits not later than the last visit of their page.
     out_of_order: u64,
     restated: u64,
-    /// What was to be restated and was never seen.
+    /// Content to restate that was never seen.
     missing: u64,
-    /// Weights that came without a visit.
+    /// Weights set without a visit.
     weights: u64,
-    /// Such weights of pages that are not known.
+    /// Weights not set because the page is unknown.
     weights_missing: u64,
-    /// Classes that came without a visit.
+    /// Classes set without a visit.
     classes: u64,
-    /// Such classes of pages that are not known.
+    /// Classes not set because the page is unknown.
     classes_missing: u64,
     other: u64,
-    /// Contents far from the last versions of their page.
+    /// Observations of content far from the last versions of the page.
     novel: u64,
-    /// Contents that other pages are near.
+    /// Observations of content that other pages are near.
     near_duplicates: u64,
-    /// Contents that other pages have.
+    /// Observations of content that other pages have exactly.
     exact_copies: u64,
-    /// Texts that have no fingerprint.
+    /// Texts without a fingerprint, because they are too short.
     short_texts: u64,
     /// Revisits whose original was not found.
     revisits_without_original: u64,
-    /// Records that are of no use here, by their kind.
+    /// The number of records that are not about pages, by their kind.
     skipped: &'a BTreeMap<&'static str, u64>,
     broken: u64,
-    /// Those of them that are visits later than the clock allows.
+    /// Broken records that are visits later than the clock allows.
     future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     wrong_digests: u64,
     epochs_begun: Vec<EpochName<'a>>,
-    /// Those of them that are in use now.
+    /// The epochs that began and are in use now.
     epochs_in_use: Vec<EpochName<'a>>,
-    /// Bytes that were read, as they stand in the files.
+    /// Bytes of the files that were read, before decompression.
     read_bytes: u64,
     elapsed_seconds: f64,
     records_per_second: f64,

@@ -1,4 +1,4 @@
-//! `--sync`: pages of files that are no longer in their folder are gone.
+//! `--sync`: reports the pages of deleted files as gone.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,24 +15,24 @@ use crate::exit::Failure;
 use crate::input::feed::{Entry, Found, Properties};
 use crate::output::words::{count, many};
 
-/// The folders that are read, and what the store had of them before.
+/// The folders that are read, and the earlier state of the store.
 pub(super) struct Sync {
     folders: Vec<Folder>,
-    /// The store before anything came: what came since is there.
+    /// The store before the ingest. Pages that came since have existing files.
     before: Snapshot,
-    /// Whether the user knows that most pages are missing.
+    /// Whether the user confirmed that most files are missing.
     yes: bool,
 }
 
 /// A folder that is read.
 pub(super) struct Folder {
     path: PathBuf,
-    /// What the URLs of all files in it begin with.
+    /// The common beginning of the URLs of all files in it.
     url: String,
     prefix: Prefix,
 }
 
-/// What is in the place of a file that the store knows.
+/// The current state of the path of a known file.
 enum There {
     File,
     /// Nothing, or something that is not read: a link, a folder, a special file.
@@ -41,7 +41,7 @@ enum There {
     Elsewhere,
 }
 
-/// The folders among some paths.
+/// Returns the folders among some paths.
 ///
 /// # Errors
 ///
@@ -57,18 +57,18 @@ pub(super) fn folders(paths: &[OsString]) -> Result<Vec<Folder>, Failure> {
 }
 
 impl Sync {
-    /// Of these folders, for a store before anything comes.
+    /// Prepares the sync of these folders with a store before the ingest.
     pub(super) fn new(folders: Vec<Folder>, before: Snapshot, yes: bool) -> Sync {
         Sync { folders, before, yes }
     }
 
-    /// Reports the pages of files that are no longer there. Looks at the place of each file that the
-    /// store knows in the folders, twice. `except` is a folder that is not read.
+    /// Reports the pages of missing files as gone. Checks the path of each file that the store
+    /// knows in the folders, twice. `except` is a folder that is not read.
     ///
     /// # Errors
     ///
-    /// If the walk over the folders failed, or if more than half of the files are missing and that
-    /// was not confirmed: then none is reported.
+    /// If the walk over the folders failed, or if more than half of the files are missing and the
+    /// user did not confirm that. Then no page is reported.
     pub(super) fn run(
         &self,
         except: &Path,
@@ -108,7 +108,7 @@ impl Sync {
     }
 }
 
-/// That the page of a file is gone.
+/// The entry that reports the page of a file as gone.
 fn gone(page: Page, now: i64) -> Entry {
     Entry {
         time: present::after(page.last.time.as_ms(), now),
@@ -127,13 +127,14 @@ impl Folder {
         let shown = || escape::whole(&path.to_string_lossy());
         let cannot = |why: String| Failure::Other(format!("cannot sync {}: {why}", shown()));
         let url = file_url(path).map_err(|e| cannot(e.to_string()))?;
-        // That of the root has one.
+        // The URL of the root already ends with a slash.
         let url = if url.ends_with('/') { url } else { format!("{url}/") };
         let prefix = url.parse().map_err(|e: PrefixError| cannot(e.to_string()))?;
         Ok(Folder { path: path.to_owned(), url, prefix })
     }
 
-    /// Each page of a file in the folder that is not known to be gone, and whether the file is missing.
+    /// Calls `each` for the page of each file in the folder that is not known to be gone, and says
+    /// whether the file is missing.
     fn each(
         &self,
         store: &Snapshot,
@@ -161,7 +162,7 @@ impl Folder {
         Ok(())
     }
 
-    /// What is in the place of a file, by its path below this folder. As the walk, it follows no link.
+    /// Checks the path of a file, relative to this folder. Follows no links, as the walk does.
     fn there(&self, below: &Path, except: Option<&Path>) -> io::Result<There> {
         let mut path = self.path.clone();
         let mut parts = below.components().peekable();
@@ -188,7 +189,7 @@ impl Folder {
         Ok(There::Missing)
     }
 
-    /// That very many files are missing.
+    /// The failure if very many files are missing.
     fn refused(&self, known: u64, missing: u64) -> Failure {
         let files = many(known, "file", "files");
         Failure::Usage(format!(

@@ -1,14 +1,14 @@
-//! What the journal still holds at the end.
+//! Seals the journal at the end of an ingest.
 
 use simkeep::inspect::{OperationKind, Operations};
 use simkeep::{Result, Store};
 
-/// More operations than these are sealed at the end, and fewer if their URLs have more bytes than that.
+/// The maximum number of operations, and of bytes of their URLs, that are left in the journal.
 /// Damage to a journal loses more than damage to a segment.
 const UNSEALED_MAX: u64 = 1_000;
 const UNSEALED_BYTES_MAX: usize = 1 << 20;
 
-/// Seals what is not sealed, unless it is little.
+/// Seals the journal, unless it is small.
 pub(super) fn seal(store: &Store) -> Result<()> {
     let operations = Operations::after(&store.snapshot(), 0);
     let Some(available) = operations.available() else { return Ok(()) };

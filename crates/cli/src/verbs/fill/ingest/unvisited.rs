@@ -1,5 +1,5 @@
-//! Weights and classes of pages that have no visit yet: kept in a scratch file until the end of the
-//! input, since the first visit may come behind them. Memory does not grow with their number.
+//! Weights and classes of pages that have no visit yet. They are kept in a scratch file until the
+//! end of the input, since the first visit may come later. Memory does not grow with their number.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Seek, Write};
@@ -11,15 +11,15 @@ use crate::exit::Failure;
 const WEIGHT: u8 = 0;
 const CLASS: u8 = 1;
 
-/// What was given to pages without visits, in order.
+/// The properties of pages without visits, in order.
 #[derive(Default)]
 pub(super) struct Unvisited {
-    /// Without a name; made when the first comes.
+    /// The scratch file, which has no name. It is created with the first property.
     file: Option<BufWriter<File>>,
 }
 
 impl Unvisited {
-    /// Keeps a property of a page.
+    /// Adds a property of a page.
     pub(super) fn add(&mut self, url: &str, given: &PropertyEntry) -> Result<(), Failure> {
         self.write(url, given).map_err(|e| failed(&e))
     }
@@ -41,7 +41,7 @@ impl Unvisited {
         file.write_all(&bits.to_le_bytes())
     }
 
-    /// All that was kept, to be read once.
+    /// Returns an iterator over all properties.
     pub(super) fn read(self) -> Result<Kept, Failure> {
         let Some(file) = self.file else { return Ok(Kept(None)) };
         let file = file.into_inner().map_err(|e| failed(e.error()))?;
@@ -50,11 +50,11 @@ impl Unvisited {
     }
 }
 
-/// What was kept, in order.
+/// Reads the properties, in order.
 pub(super) struct Kept(Option<BufReader<File>>);
 
 impl Kept {
-    /// The next one.
+    /// Returns the next property.
     pub(super) fn next(&mut self) -> Result<Option<(String, Entry)>, Failure> {
         let Some(file) = &mut self.0 else { return Ok(None) };
         read(file).map_err(|e| failed(&e))

@@ -1,4 +1,4 @@
-//! An export of a whole store, as it comes in.
+//! Reads the lines of an export.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
@@ -16,17 +16,17 @@ use crate::output::temporary::Beside;
 use simkeep_formats::escape::whole;
 use simkeep_formats::export::{Epoch as ExportedEpoch, Line, Says, TablePart};
 
-/// What has come of an export. Its failures are [`Failure::Broken`] where the export is.
+/// The state of reading an export. Its failures are [`Failure::Broken`] if the export is not sound.
 #[derive(Default)]
 pub(super) struct Export {
-    /// Its epochs by name, as numbers of the load.
+    /// The numbers of its epochs in the load, by name.
     epochs: HashMap<String, Epoch>,
-    /// Tables that are to come, and the epochs that have them.
+    /// The tables that have not arrived yet, with the epochs that use them.
     awaited: BTreeMap<u64, Vec<Epoch>>,
     coming: Option<Coming>,
-    /// Whether entries have come.
+    /// Whether entries have arrived.
     has_entries: bool,
-    /// Whether its last line has come.
+    /// Whether the last line has arrived.
     has_ended: bool,
 }
 
@@ -43,7 +43,7 @@ fn flaw<T>(why: impl Into<String>) -> Result<T, Failure> {
 }
 
 impl Export {
-    /// Takes an epoch, which begins with the load if the store has none of its name.
+    /// Takes an epoch, which begins with the load if the store has no epoch of that name.
     pub(super) fn take_epoch(
         &mut self,
         exported: &ExportedEpoch,
@@ -71,7 +71,7 @@ impl Export {
         Ok(())
     }
 
-    /// Takes a part of a table; the file that gathers it is next to the store.
+    /// Takes a part of a table. The file that collects the parts is next to the store.
     pub(super) fn take_part(
         &mut self,
         part: &TablePart,
@@ -114,7 +114,7 @@ impl Export {
         Ok(())
     }
 
-    /// Whether the file may end now.
+    /// Checks that the file may end now.
     pub(super) fn check_ended(&self) -> Result<(), Failure> {
         if self.has_ended {
             Ok(())
@@ -123,7 +123,7 @@ impl Export {
         }
     }
 
-    /// Whether this may come now.
+    /// Checks that an item may come now.
     pub(super) fn admit(&mut self, fed: &Fed) -> Result<(), Failure> {
         if matches!(fed, Fed::Export(Line { says: Says::FileEnd | Says::Flawed(_), .. })) {
             return Ok(());
@@ -147,7 +147,7 @@ impl Export {
         }
     }
 
-    /// Whether all tables have come.
+    /// Checks that all tables have arrived.
     fn check_tables(&self) -> Result<(), Failure> {
         match self.awaited.keys().next() {
             Some(id) => flaw(format!("the table {id:016x} did not come, or not whole")),
@@ -155,7 +155,7 @@ impl Export {
         }
     }
 
-    /// The epoch of a name.
+    /// The epoch with this name.
     pub(super) fn epoch(&self, name: &str) -> simkeep::Result<Epoch> {
         let epoch = self.epochs.get(name).copied();
         epoch.ok_or_else(|| {
@@ -165,7 +165,7 @@ impl Export {
 }
 
 impl Coming {
-    /// The table, checked. Its file needs no name any more.
+    /// Opens and checks the table. Its file no longer needs a name.
     fn open(self) -> Result<Table, Failure> {
         let Coming { id, file, .. } = self;
         let table = Table::open(file.path());
@@ -186,7 +186,7 @@ impl Coming {
 }
 
 impl Taken<'_> {
-    /// Takes a line of an export that is no entry.
+    /// Takes a line of an export that is not an entry.
     pub(super) fn exported(&mut self, line: Line) -> Option<simkeep::Result<Record>> {
         let Line { at, says } = line;
         let taken = self.take_exported(says);
@@ -195,7 +195,7 @@ impl Taken<'_> {
         failed.err()
     }
 
-    /// Ends the stream, because an export is not sound at this place.
+    /// Ends the stream, because the export is not sound at this position.
     pub(super) fn flawed(&mut self, at: &str, failure: Failure) -> simkeep::Result<Record> {
         self.fail(match failure {
             Failure::Broken(why) => Failure::Broken(format!("{at}: {why}; nothing was stored")),

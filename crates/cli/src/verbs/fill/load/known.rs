@@ -1,4 +1,4 @@
-//! What the store knows already of what is loaded.
+//! Looks up records in the store before they are loaded.
 
 use simkeep::{Digest, Entry, Epoch, EpochOptions, Restated, Time, Visit};
 
@@ -14,8 +14,8 @@ impl Taken<'_> {
         }
     }
 
-    /// The visit as the store has it, if it is known in whatever epoch, and what is to be restated of
-    /// it.
+    /// The visit as the store has it, if the visit is known in any epoch, and the fingerprint that
+    /// is missing in the store.
     pub(super) fn known_before(
         &mut self,
         url: &str,
@@ -28,7 +28,8 @@ impl Taken<'_> {
         let mut missing = known.missing(made);
         let first = missing.next();
         self.restated += u64::from(first.is_some());
-        // A visit takes one fingerprint in addition to its own.
+        // A visit takes one fingerprint in addition to its own. Further fingerprints are separate
+        // records.
         self.more = missing.next().map(|(fingerprint, epoch)| {
             let restated =
                 Restated { time: Time::from_ms_unchecked(time), fingerprint, digest, epoch };

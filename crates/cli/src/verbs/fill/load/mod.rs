@@ -1,4 +1,4 @@
-//! `load`: very much at once, all of it or nothing.
+//! `load`: loads large inputs in bulk, all or nothing.
 
 mod export;
 mod known;
@@ -108,7 +108,7 @@ impl Load {
         let started = Instant::now();
         let mut new = Options::default();
         if store.is_none() {
-            // What comes before the first record may say of what a new store begins with.
+            // The lines before the first record may set the first epoch of a new store.
             observations.peek();
             if let Some(first) = taken.borrow_mut().first_epoch.take() {
                 new.epoch = first;
@@ -127,7 +127,7 @@ impl Load {
         });
         let elapsed = started.elapsed();
         let mut taken = taken.into_inner();
-        // Why the stream ended says more than that it did.
+        // The reason why the stream ended is more specific than the error of the load.
         let (store, loaded) =
             loaded.map_err(|e| taken.failure.take().unwrap_or(Failure::Store(e)))?;
         let summary = taken.summary(loaded, &store, elapsed);
@@ -140,7 +140,7 @@ impl Load {
         Ok(Exit::Done)
     }
 
-    /// What has come of a load into a store at this place, or into a new one, before it begins.
+    /// Prepares a load into the store at this path, or into a new one.
     fn begin<'s>(
         &'s self,
         (place, store): (&'s Path, Option<Snapshot>),
@@ -174,7 +174,7 @@ impl Load {
         })
     }
 
-    /// What the arguments name: stores, and between them what `ingest` reads.
+    /// The inputs that the arguments name: stores, and between them sources that `ingest` reads.
     fn parts(&self) -> Vec<Part<'_>> {
         let mut parts = Vec::new();
         for path in &self.paths {
@@ -193,13 +193,13 @@ impl Load {
     }
 }
 
-/// Something to load from.
+/// An input to load.
 enum Part<'p> {
     Store(&'p Path),
     Sources(Vec<Source>),
 }
 
-/// Where to load to, and what makes the fingerprints of texts for it.
+/// The destination of the load, and the settings for reading sources.
 struct Into<'t> {
     store: &'t Path,
     origins: &'t [Origin],
@@ -219,7 +219,7 @@ struct Record {
 }
 
 impl Record {
-    /// An entry that nothing comes with.
+    /// An entry without further fingerprints or properties.
     fn alone(url: String, entry: Entry) -> Record {
         Record { url, entry, also: None, given: Properties::new() }
     }
@@ -232,7 +232,7 @@ impl Observed for Record {
 }
 
 impl Part<'_> {
-    /// Its observations.
+    /// Opens an iterator over its observations.
     fn open<'t>(
         self,
         into: &Into<'t>,
@@ -285,42 +285,43 @@ impl Part<'_> {
     }
 }
 
-/// What has come so far.
+/// The state of the load.
 struct Taken<'s> {
     coming: &'s LoadEpochs,
-    /// The store as it was before, if there is one.
+    /// The store before the load, if it exists.
     store: Option<Snapshot>,
     admission: Admission,
-    /// The epoch of ready-made fingerprints that name none.
+    /// The epoch of ready-made fingerprints that name no epoch.
     ready_made: &'s str,
-    /// Where the store is, or will be.
+    /// The path of the store.
     place: &'s Path,
-    /// Whether nothing has come for a new store.
+    /// Whether the store is new and nothing has arrived yet.
     at_start: bool,
-    /// The name of the epoch that a new store begins with, if an export says it.
+    /// The name of the first epoch of a new store, if an export sets it.
     first_epoch: Option<String>,
-    /// What has come of the export that is being read, and where its last line is that is no entry.
+    /// The state of the export that is being read, and the position of its last line that is not an
+    /// entry.
     export: Option<Export>,
     exported_at: String,
     skip_broken: bool,
     epochs: Epochs<'s>,
-    /// What else comes of the last record.
+    /// The next record to return, which came from the same input record.
     more: Option<Record>,
-    /// Records that are no news of a visit, but restated.
+    /// Records that are restatements instead of visits.
     restated: u64,
-    /// Records that are no visits, but weights and classes.
+    /// Records that are weights and classes instead of visits.
     given: u64,
-    /// Texts that have no fingerprint: too short to tell from others.
+    /// Texts without a fingerprint, because they are too short.
     too_short: u64,
     broken: Named,
     wrong: Named,
     passed: BTreeMap<&'static str, u64>,
-    /// Why the stream ended early.
+    /// The reason why the stream ended early.
     failure: Option<Failure>,
 }
 
 impl Taken<'_> {
-    /// What the load came to. Names the broken records that were not named yet.
+    /// The summary of the load. Prints how many broken records were not named.
     fn summary(self, loaded: Loaded, store: &Store, elapsed: Duration) -> Summary {
         let rest = [self.broken.rest(), self.wrong.rest()];
         rest.into_iter().flatten().for_each(|message| say(&message));
@@ -344,15 +345,15 @@ impl Taken<'_> {
         Err(Error::Cancelled)
     }
 
-    /// Nothing more comes of some sources.
+    /// Ends the sources. An export that has no end is a failure.
     fn end(&mut self) -> Option<simkeep::Result<Record>> {
         let why = "an export has no end; nothing was stored";
         self.export.take().map(|_| self.fail(Failure::Broken(why.to_owned())))
     }
 
-    /// The observation that an entry is; none if there is nothing to observe.
+    /// The observation of an item; `None` if there is nothing to observe.
     fn take(&mut self, fed: Fed) -> Option<simkeep::Result<Record>> {
-        // What an export has, a store took before.
+        // A store has accepted the visits of an export before, so the clock does not check them.
         let fed = if self.export.is_some() { fed } else { self.admission.clock.check(fed) };
         let fed = match self.admission.admit(fed) {
             Ok(fed) => fed,
@@ -424,7 +425,7 @@ impl Taken<'_> {
         None
     }
 
-    /// The observation of an entry; none of a revisit.
+    /// The observation of an entry; `None` for a revisit.
     fn record(&mut self, from: feed::Entry) -> simkeep::Result<Option<Record>> {
         let (entry, also) = match &from.found {
             Found::Text(_) | Found::Binary => self.content(&from)?,
@@ -449,7 +450,7 @@ impl Taken<'_> {
         Ok(Some(Record { url, entry, also, given }))
     }
 
-    /// The visit that saw a text or what is no text, and its content in another epoch.
+    /// The visit that saw a text or binary content, and the fingerprint of another epoch.
     fn content(&mut self, from: &feed::Entry) -> simkeep::Result<(Entry, Option<Made>)> {
         let (made, other) = match &from.found {
             Found::Text(Text { fingerprints, .. }) => {
@@ -467,7 +468,7 @@ impl Taken<'_> {
         })
     }
 
-    /// The observation of the first property that a page is given; the next one waits.
+    /// The observation of the first property of an entry. The next property waits.
     fn properties(&mut self, from: feed::Entry) -> Option<Record> {
         let feed::Entry { url, time, given, .. } = from;
         self.given += given.len() as u64;

@@ -1,4 +1,4 @@
-//! What a load came to, in numbers.
+//! Counts of the records of a load.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::output::words::{
     bytes, count, figure, per_second, rounded, some_names, time_taken, without_fingerprint,
 };
 
-/// What a load came to.
+/// The result of a load.
 pub(super) struct Summary {
     pub(super) loaded: Loaded,
     /// The epochs that began with it and are in use now.
     pub(super) in_use: Vec<EpochInfo>,
-    /// Records that are no news of a visit, but restated.
+    /// Records that are restatements instead of visits.
     pub(super) restated: u64,
-    /// Records that are no visits, but weights and classes.
+    /// Records that are weights and classes instead of visits.
     pub(super) given: u64,
-    /// Texts that have no fingerprint: too short to tell from others.
+    /// Texts without a fingerprint, because they are too short.
     pub(super) too_short: u64,
     pub(super) broken: u64,
-    /// Those of them that are visits later than the clock allows.
+    /// Broken records that are visits later than the clock allows.
     pub(super) future_visits: u64,
     pub(super) wrong_digests: u64,
     pub(super) passed: BTreeMap<&'static str, u64>,
@@ -44,7 +44,7 @@ impl Summary {
         self.loaded.begun.iter().map(|info| info.name.as_str())
     }
 
-    /// For programs.
+    /// The counts for JSON.
     pub(super) fn answer(&self) -> Answer<'_> {
         Answer {
             records: self.loaded.observations,
@@ -69,7 +69,7 @@ impl Summary {
         }
     }
 
-    /// For people.
+    /// The counts for people.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = |name: &str, number: u64, remark: &str| {
@@ -124,36 +124,36 @@ impl Summary {
     }
 }
 
-/// What a load came to, in numbers.
+/// Counts of the records of a load.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     records: u64,
-    /// Visits that were not known.
+    /// Visits that were new to the store.
     visits: u64,
-    /// What was known already, or repeated in the input.
+    /// Visits that the store had already, or that the input repeats.
     known: u64,
-    /// Fingerprints in another epoch than that of their visit.
+    /// Fingerprints in another epoch than that of their visit that were new to the store.
     restated: u64,
-    /// Weights that were not known.
+    /// Weights that were new to the store.
     weights: u64,
-    /// Classes that were not known.
+    /// Classes that were new to the store.
     classes: u64,
-    /// Texts that have no fingerprint.
+    /// Texts without a fingerprint, because they are too short.
     short_texts: u64,
-    /// Pages that something came of.
+    /// Pages with new visits, fingerprints, weights or classes.
     pages: u64,
-    /// Pages that were not in the store.
+    /// Pages that were new to the store.
     new_pages: u64,
     new_segments: usize,
-    /// The size of these segments.
+    /// The size of the new segments in bytes.
     written_bytes: u64,
     epochs_begun: Vec<EpochName<'a>>,
-    /// Those of them that are in use now.
+    /// The epochs that began and are in use now.
     epochs_in_use: Vec<EpochName<'a>>,
-    /// Records that are of no use here, by their kind.
+    /// The number of records that are not about pages, by their kind.
     skipped: &'a BTreeMap<&'static str, u64>,
     broken: u64,
-    /// Those of them that are visits later than the clock allows.
+    /// Broken records that are visits later than the clock allows.
     future_visits: u64,
     /// Records whose content does not have the digest that an archive declares.
     wrong_digests: u64,
