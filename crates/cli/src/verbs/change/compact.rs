@@ -1,4 +1,4 @@
-//! `compact`: a store as small as it can be.
+//! `compact`: reduces a store to its smallest size.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -70,7 +70,7 @@ impl Compact {
         store.close()?;
         let Compacted { merged, segment_bytes, .. } = compacted;
         let before = compacted.segment_bytes_before + compacted.catalog_bytes_before;
-        // To close the store takes a commit.
+        // Closing the store makes one more commit, so the size is read afterwards.
         let catalog_bytes = read(&place)?.stats()?.catalog_bytes;
         let freed_bytes = before.saturating_sub(segment_bytes + catalog_bytes);
         if common.json {
@@ -100,19 +100,19 @@ impl Compact {
     }
 }
 
-/// What a compaction came to, or what it would.
+/// The result of a compaction; with --dry-run, an estimate.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer {
-    /// Whether this is an estimate, and nothing was changed.
+    /// Whether this is an estimate, and the store was not changed.
     dry_run: bool,
-    /// How many segments become one.
+    /// The number of segments that are merged into one.
     merged_segments: usize,
     segment_bytes_before: u64,
     catalog_bytes_before: u64,
-    /// Null of an estimate.
+    /// The size of the segments afterwards, in bytes; null for an estimate.
     segment_bytes: Option<u64>,
     catalog_bytes: Option<u64>,
     freed_bytes: u64,
-    /// The free space that it needs meanwhile.
+    /// The free space that the compaction needs temporarily, in bytes.
     temporary_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! `epoch`: what makes the fingerprints of a store, and when that changes.
+//! `epoch`: shows and changes how the fingerprints of a store are made.
 
 use std::path::PathBuf;
 
@@ -138,7 +138,7 @@ impl Begin {
             let table = Table::open(path)?;
             origin = origin.table(table).map_err(|e| Failure::Usage(e.to_string()))?;
         }
-        // Before there is a store that could not use it.
+        // Checks the recipe before a store is created that could not use it.
         if let Err(e) = origin.fingerprinter() {
             return Err(Failure::Usage(format!("{e}; name one with --df")));
         }
@@ -151,7 +151,7 @@ impl Begin {
         }
         let mut epoch_options = EpochOptions::from(self.role);
         epoch_options.bands = bands;
-        // A new store that has one recipe for all has it from the start.
+        // A new store with one recipe for both roles begins with it.
         let options = match self.role {
             Role::Both => Options::default().epoch(origin.name()).epoch_bands(epoch_options.bands),
             _ => Options::default(),
@@ -187,15 +187,15 @@ struct Stale {
     limit: Option<usize>,
 }
 
-/// A page that is stale.
+/// A stale page: its content has no fingerprint in an epoch in use.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StalePage<'a> {
     url: &'a str,
-    /// When its content was last seen.
+    /// The time when its content was last seen.
     content_seen: Time,
     fingerprint: Option<Fingerprint>,
     digest: Option<Digest>,
-    /// That of its fingerprint.
+    /// The epoch of its fingerprint.
     epoch: EpochName<'a>,
 }
 
@@ -246,7 +246,7 @@ impl Stale {
 
 /// End an epoch and remove its table
 ///
-/// Nothing is observed or searched in it any more.
+/// After that, nothing is observed or searched in it.
 #[derive(Args)]
 struct End {
     /// The epoch

@@ -1,4 +1,4 @@
-//! `forget`: the one verb that takes away.
+//! `forget`: deletes pages.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -58,7 +58,7 @@ pub(crate) struct Forget {
     yes: bool,
 }
 
-/// A prefix as browsers read it, and as it is typed if that names other pages.
+/// A prefix as browsers read it, and as the user typed it if that selects other pages.
 #[derive(Clone)]
 struct Named {
     read: Prefix,
@@ -73,10 +73,10 @@ impl FromStr for Named {
     }
 }
 
-/// Pages that are named before they are forgotten.
+/// The maximum number of pages to list before the confirmation.
 const NAMED: usize = 10;
 
-/// What would be forgotten.
+/// The pages that would be forgotten.
 #[derive(Default)]
 struct Found {
     pages: u64,
@@ -84,17 +84,17 @@ struct Found {
     first: Vec<String>,
 }
 
-/// What was forgotten, or with --dry-run would be.
+/// The data that were forgotten; with --dry-run, the data that would be.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     pages: u64,
     visits: u64,
-    /// Whether the files were rewritten.
+    /// Whether the files were rewritten so that none contains the URLs.
     purged: bool,
     dry_run: bool,
-    /// With --published, the generations that still hold the pages, by number.
+    /// The numbers of the generations that still contain the pages; null without --published.
     in_generations: Option<&'a [u64]>,
-    /// With --dry-run, the first of the pages.
+    /// The URLs of the first pages; null without --dry-run.
     first_urls: Option<&'a [String]>,
 }
 
@@ -126,7 +126,7 @@ impl Forget {
             let snapshot = common::read(&place)?.snapshot();
             return self.show((&snapshot, &scopes), common.json, output);
         }
-        // Before anything is forgotten.
+        // Checks the directory of generations before anything is forgotten.
         self.published.as_ref().map(generations).transpose()?;
         let store = Store::open(place, Options::default())?;
         if self.asks() {
@@ -177,7 +177,7 @@ impl Forget {
         Ok(Exit::Nothing)
     }
 
-    /// What is to be forgotten.
+    /// The pages to forget.
     fn scopes(&self) -> Result<Vec<Scope<'_>>, Failure> {
         match (&self.url, &self.under) {
             (_, Some(Named { read, typed })) => Ok([Some(read), typed.as_ref()]
@@ -191,7 +191,7 @@ impl Forget {
         }
     }
 
-    /// The published generations that still hold the pages, if a directory of them is named.
+    /// The published generations that still contain the pages, if the user named their directory.
     fn held(&self, scopes: &[Scope<'_>]) -> Result<Option<Vec<u64>>, Failure> {
         let Some(at) = &self.published else { return Ok(None) };
         let mut held = BTreeSet::new();
@@ -201,7 +201,7 @@ impl Forget {
         Ok(Some(held.into_iter().collect()))
     }
 
-    /// What there is to be forgotten: reads each page of it once.
+    /// Finds the pages to forget. Reads each page once.
     fn found(snapshot: &Snapshot, scopes: &[Scope<'_>]) -> simkeep::Result<Found> {
         let mut found = Found::default();
         for page in scopes.iter().flat_map(|scope| scope.pages(snapshot)) {
@@ -210,7 +210,7 @@ impl Forget {
         Ok(found)
     }
 
-    /// Whether someone is there to be asked, and is to be.
+    /// Whether to ask for confirmation: a user is present, and the options do not disable it.
     fn asks(&self) -> bool {
         let is_there = || io::stdin().is_terminal() && io::stderr().is_terminal();
         self.under.is_some() && !self.yes && is_there()
@@ -224,7 +224,7 @@ impl Forget {
         prefix.or_else(|| self.url.clone()).unwrap_or_default()
     }
 
-    /// That nothing is known of what was named.
+    /// The message if no page was found.
     fn unknown(&self, snapshot: &Snapshot) -> Result<String, Failure> {
         match &self.url {
             Some(url) => spelling::unknown(snapshot, url, |_| true),
@@ -232,7 +232,7 @@ impl Forget {
         }
     }
 
-    /// Says what would be forgotten.
+    /// Prints what would be forgotten.
     fn show(
         &self,
         (snapshot, scopes): (&Snapshot, &[Scope<'_>]),
@@ -261,7 +261,7 @@ impl Forget {
     }
 }
 
-/// Asks whether all of this is to be forgotten.
+/// Asks the user to confirm.
 fn confirmed(found: &Found) -> io::Result<bool> {
     let mut stderr = io::stderr().lock();
     found.lines().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
@@ -272,7 +272,7 @@ fn confirmed(found: &Found) -> io::Result<bool> {
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
-/// The message that names the generations that still hold it.
+/// The message that names the generations which still contain the pages.
 fn held_by(held: &[u64]) -> String {
     let numbers: Vec<String> = held.iter().map(u64::to_string).collect();
     match &numbers[..] {

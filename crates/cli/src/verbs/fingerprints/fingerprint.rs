@@ -1,4 +1,4 @@
-//! `fingerprint`: documents to fingerprints.
+//! `fingerprint`: makes fingerprints of documents.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub(crate) struct Fingerprint {
     threads: Threads,
 }
 
-/// What stands above the recipes.
+/// The header line of the list of recipes.
 const RECIPES: &str = "preset            recipe                                \
                        near  holds  minor  moderate  hidden";
 
@@ -155,7 +155,7 @@ impl Fingerprint {
     }
 }
 
-/// A file; or with --recipes, a recipe.
+/// A file; with --recipes, a preset.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -168,61 +168,62 @@ pub(crate) enum Line<'a> {
 pub(crate) struct OfFile<'a> {
     file: &'a str,
     fingerprint: json::Fingerprint,
-    /// Whether it has too few words to be distinguished from others.
+    /// Whether the text has too few words to be distinguished from others.
     too_short: bool,
-    /// The recipe, as it was called.
+    /// The recipe, as the user named it.
     name: &'a str,
-    /// The name that says all of it.
+    /// The full name of the recipe.
     recipe: String,
-    /// Why it is what it is, if that was asked for.
+    /// The features and bits behind the fingerprint; null without --explain.
     explained: Option<Why<'a>>,
 }
 
-/// Why a fingerprint is what it is.
+/// The features and bits behind a fingerprint.
 #[derive(Serialize, JsonSchema)]
 struct Why<'a> {
     distinct_features: usize,
-    /// How many of them vote.
+    /// The number of features that vote, or give a bit.
     voting_features: usize,
-    /// Those that weigh most.
+    /// The features with the most weight.
     heaviest: Vec<OfFeature<'a>>,
-    /// By what share of the weight each bit is 1 (above 0) or 0, the lowest first.
+    /// For each of the 64 bits, lowest first, the balance of the weight: above 0 the bit is 1,
+    /// below 0 it is 0.
     balance: Vec<f64>,
 }
 
-/// A feature.
+/// A feature of a text.
 #[derive(Serialize, JsonSchema)]
 struct OfFeature<'a> {
     text: &'a str,
-    /// The name of the field, if it is one.
+    /// The name of the field that the feature belongs to; null if it belongs to none.
     field: Option<&'a str>,
     hash: Hash,
-    /// How often it occurs.
+    /// The number of times that it occurs in the text.
     count: u64,
-    /// How many documents have it, by the table.
+    /// The number of documents with the feature, by the frequency table; null without a table.
     documents: Option<u64>,
-    /// Its share of the weight.
+    /// Its ratio of the total weight.
     share: f64,
 }
 
-/// A recipe that has a short name.
+/// A recipe with a short name.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfPreset<'a> {
-    /// Its short name.
+    /// The short name.
     name: &'a str,
-    /// The name that says all of it.
+    /// The full name.
     recipe: String,
-    /// What it is for.
+    /// The purpose of the recipe.
     what: &'a str,
-    /// The distance within which fingerprints of near-duplicates are.
+    /// The distance in bits within which near-duplicates are found; null if none is advised.
     near_distance: Option<u32>,
-    /// Up to which distance that still holds.
+    /// The largest distance in bits up to which that advice holds; null if unknown.
     holds_distance: Option<u32>,
-    /// The largest distance that is a minor change, in bits.
+    /// The largest distance of a minor change, in bits.
     minor: u32,
-    /// The largest distance that is a moderate change.
+    /// The largest distance of a moderate change, in bits.
     moderate: u32,
-    /// Of versions of pages with other words the share that has the same fingerprint.
+    /// The ratio of changed versions of pages whose fingerprint did not change.
     hidden: f64,
 }
 
@@ -245,7 +246,7 @@ impl<'a> From<&'a Explained> for Why<'a> {
     }
 }
 
-/// Lists the recipes that have short names.
+/// Lists the presets.
 fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
     if !as_json {
         output.header(RECIPES)?;
@@ -282,7 +283,7 @@ fn list(as_json: bool, output: &mut Output) -> Result<Exit, Failure> {
 /// The result of a file. The inner failure is reported with the file; the outer one ends the run.
 type Outcome = (PathBuf, Result<Result<Made, Failure>, Failure>);
 
-/// A fingerprint, and why it is what it is.
+/// A fingerprint, with its explanation.
 struct Made {
     fingerprint: u64,
     /// Whether the text is too short to be distinguished from others.
@@ -291,7 +292,8 @@ struct Made {
 }
 
 impl Made {
-    /// Makes the fingerprint of a file, explained by up to `features` features if that is set.
+    /// Makes the fingerprint of a file. If `features` is set, explains it by up to that many
+    /// features.
     fn of(
         (file, form): (&Path, Form),
         recipe: &Recipe,
@@ -323,18 +325,18 @@ fn fingerprinter<'t>(
     }
 }
 
-/// A file that is to have a fingerprint.
+/// A file to process.
 struct File(PathBuf);
 
 impl Chunk for File {
     fn bytes(&self) -> usize {
-        // One that cannot be looked at cannot be read.
+        // If the metadata cannot be read, the file cannot be read either.
         let size = self.0.metadata().map_or(0, |metadata| metadata.len());
         usize::try_from(size.min(RECORD_BYTES_MAX)).unwrap_or(usize::MAX)
     }
 }
 
-/// Bits that are shown as near to flipping.
+/// The number of bits to show, those closest to flipping.
 const BITS_SHOWN: usize = 8;
 
 fn print(recipe: &Recipe, explained: &Explained, output: &mut Output) -> Result<(), Failure> {
@@ -351,7 +353,7 @@ fn print(recipe: &Recipe, explained: &Explained, output: &mut Output) -> Result<
         output.line(&format!("  {share:>6.2} %  {:>5} {times}  {text}", feature.count))?;
     }
     if is_minwise {
-        // All are as near to flipping.
+        // All bits of a minwise fingerprint are equally close to flipping.
         return Ok(());
     }
     let mut bits: Vec<(usize, f64)> = explained.balance.iter().copied().enumerate().collect();

@@ -1,4 +1,4 @@
-//! Verbs about when to visit again.
+//! Verbs that schedule visits.
 
 pub(crate) mod due;
 mod policy;

@@ -15,7 +15,7 @@ use crate::input::complaints::Named;
 use crate::output::words::some_names;
 use crate::time;
 
-/// By what it is decided when pages are visited again.
+/// The options that decide when pages are visited again.
 #[derive(Args)]
 pub(crate) struct Asked {
     /// Visits a day, from which intervals and dates follow [default: the mean of the last 28 days]
@@ -39,28 +39,28 @@ pub(crate) struct Asked {
     now: Option<Time>,
 }
 
-/// How many visits there are in a day.
+/// Parses a number of visits a day.
 pub(crate) fn parse_visits(text: &str) -> Result<f64, &'static str> {
     let visits = text.parse().ok().filter(|visits| (1e-6..=1e12).contains(visits));
     visits.ok_or("write a number from 0.000001 to 1000000000000")
 }
 
-/// What is asked of a store.
+/// A query for due pages, with its parameters.
 pub(crate) struct Question {
     pub(crate) due: Due,
     pub(crate) now: Time,
     pub(crate) rules: Rules,
-    /// After how long a page comes first.
+    /// The interval after which a page comes first.
     pub(crate) largest: Interval,
-    /// The files of hints that could not be read at all.
+    /// The files of hints from which no hint could be read.
     pub(crate) unread: Vec<String>,
 }
 
-/// Ends a verb that answered by what could be read of the files of hints.
+/// Ends a verb whose answer used only the hints that could be read.
 ///
 /// # Errors
 ///
-/// [`Failure::Broken`] if nothing could be read of one of them.
+/// [`Failure::Broken`] if no hint could be read from one of the files.
 pub(crate) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, Failure> {
     if unread.is_empty() {
         return Ok(exit);
@@ -70,7 +70,7 @@ pub(crate) fn ended(exit: Exit, unread: &[String]) -> Result<Exit, Failure> {
 }
 
 impl Asked {
-    /// What is asked, with no page wanted yet. Reads the rules and hints.
+    /// The query, with a budget of 0 pages. Reads the rules and hints.
     pub(crate) fn question(&self, snapshot: &Snapshot) -> Result<Question, Failure> {
         let now = self.now.unwrap_or_else(Time::now);
         let largest = self.max_interval;
@@ -87,7 +87,7 @@ impl Asked {
         Ok(Question { due, now, rules, largest, unread })
     }
 
-    /// The plan by which pages have dates; none if there are no pages.
+    /// The plan that gives pages their dates; `None` if there are no pages.
     pub(crate) fn plan(&self, snapshot: &Snapshot, due: &Due) -> Result<Option<Plan>, Failure> {
         let per_day = match self.per_day {
             Some(visits) => visits,
@@ -97,21 +97,21 @@ impl Asked {
         Ok(has_pace.then(|| Plan::of(snapshot, due, per_day)).transpose()?)
     }
 
-    /// Whether it was said how many visits there are.
+    /// Whether the user set the number of visits a day.
     pub(crate) fn has_visits(&self) -> bool {
         self.per_day.is_some()
     }
 }
 
-/// The rules in a file.
+/// Reads the rules in a file.
 fn read_rules(file: &Path) -> Result<Rules, Failure> {
     check_readable(file)?;
     let broken = |Broken { at, why }| Failure::Broken(format!("{at}: {why}"));
     rules::open(file, ZstdWindow::default()).map_err(broken)
 }
 
-/// The hints in some files. What is broken in them is named and skipped. Adds to `unread` the files in
-/// which something is broken and no hint was found.
+/// Reads the hints in some files. Names and skips broken hints. Adds to `unread` the files that
+/// have broken hints and no valid one.
 fn read_hints(
     files: &[PathBuf],
     snapshot: &Snapshot,
@@ -124,7 +124,7 @@ fn read_hints(
     Ok(hints)
 }
 
-/// Whether a file can be opened: one that cannot is no broken record.
+/// Checks that a file can be opened. A file that cannot be opened is not a broken record.
 fn check_readable(file: &Path) -> Result<(), Failure> {
     if file == Path::new("-") {
         return Ok(());
@@ -133,7 +133,7 @@ fn check_readable(file: &Path) -> Result<(), Failure> {
     File::open(file).map(drop).map_err(cannot)
 }
 
-/// The hints of files, one after another.
+/// Reads the hints of several files in sequence.
 struct ReadHints<'a> {
     files: std::slice::Iter<'a, PathBuf>,
     open: Option<OpenHints>,

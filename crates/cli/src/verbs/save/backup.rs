@@ -1,4 +1,4 @@
-//! `backup`: the same store in another directory.
+//! `backup`: copies a store to another directory.
 
 use std::path::PathBuf;
 
@@ -57,28 +57,28 @@ impl Backup {
     }
 }
 
-/// What a backup came to.
+/// The result of a backup.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// The number of the last operation in it.
+    /// The number of the last operation in the backup.
     sequence: u64,
     pages: u64,
     visits: u64,
-    /// The number of the last operation in the backup that was there before; null if there was none.
+    /// The number of the last operation in the earlier backup; null if there was none.
     earlier_sequence: Option<u64>,
-    /// Files that are one with those of the store.
+    /// The number of files that are hard links to files of the store.
     linked_files: u64,
     linked_bytes: u64,
     copied_files: u64,
     copied_bytes: u64,
-    /// Files that the earlier backup had.
+    /// The number of files that the earlier backup already had.
     kept_files: u64,
     kept_bytes: u64,
     removed_files: u64,
     catalog_bytes: u64,
-    /// What was copied, with the catalog.
+    /// The number of bytes written: of copied files and of the catalog.
     written_bytes: u64,
-    /// Why files were copied that could not be linked; null if all were linked or none was to be.
+    /// Why files were copied instead of linked; null if all were linked, or none should be.
     not_linked: Option<&'a str>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> From<&'a BackedUp> for Answer<'a> {
     }
 }
 
-/// For people.
+/// The result for people.
 fn lines(done: &BackedUp) -> Vec<String> {
     let mut lines = vec![format!(
         "backed up and checked: {}, {}, up to operation {}",

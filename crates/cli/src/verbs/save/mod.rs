@@ -1,4 +1,4 @@
-//! Verbs that save a store, or what is left of it.
+//! Verbs that save a store, or the sound parts of a damaged one.
 
 pub(crate) mod backup;
 pub(crate) mod export;

@@ -1,4 +1,4 @@
-//! `publish`: states of a store as files that never change.
+//! `publish`: publishes states of a store as files that never change.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -59,13 +59,13 @@ pub(crate) struct Publish {
     list: bool,
 }
 
-/// What it comes to.
+/// The result of publishing; with --list, a generation.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
-    /// What was published.
+    /// The result of publishing.
     Answer(Answer<'a>),
-    /// With --list: a generation that is there.
+    /// With --list: a published generation.
     Generation(Listed),
 }
 
@@ -73,38 +73,41 @@ pub(crate) enum Line<'a> {
 pub(crate) struct Answer<'a> {
     /// The number of the generation.
     generation: u64,
-    /// Whether it is new; if not, the store is as it was.
+    /// Whether the generation is new. If not, the newest one already has the current state of the
+    /// store.
     is_new: bool,
-    /// The number of the last operation in it.
+    /// The number of the last operation in the generation.
     sequence: u64,
-    /// Operations that another process has not sealed yet, so that they are not in it.
+    /// The number of later operations that another process has not sealed, so that they are not
+    /// published.
     unsealed_operations: u64,
-    /// Files that are one with those of the store.
+    /// The number of files that are hard links to files of the store.
     linked_files: u64,
     linked_bytes: u64,
     copied_files: u64,
     copied_bytes: u64,
-    /// Files that were there already.
+    /// The number of files that were published before.
     kept_files: u64,
     kept_bytes: u64,
-    /// Files that were read and checked: all that are linked or copied, and some that are kept.
+    /// The number of files that were read and checked: all new ones, and some of the kept ones.
     checked_files: u64,
     checked_bytes: u64,
-    /// Files that are kept and were not read: they were found sound in the last 30 days.
+    /// The number of kept files that were not read, because they were found sound in the last 30
+    /// days.
     unchecked_files: u64,
     unchecked_bytes: u64,
-    /// Files among the copied ones that took the place of damaged ones.
+    /// The number of copied files that replaced damaged ones.
     replaced_files: u64,
     replaced_bytes: u64,
-    /// Older generations that were removed.
+    /// The older generations that were removed.
     removed_generations: &'a [u64],
     removed_files: u64,
-    /// Older generations that are there still.
+    /// The older generations that still exist.
     older_generations: &'a [u64],
-    /// Whether anything was forgotten since the oldest of them; null if that is unknown, since a merge
-    /// left no trace of it.
+    /// Whether anything was forgotten since the oldest of these generations; null if unknown,
+    /// because a merge removed the evidence.
     forgotten_since: Option<bool>,
-    /// Why files were copied that could not be linked; null if all were linked or none was to be.
+    /// Why files were copied instead of linked; null if all were linked, or none should be.
     not_linked: Option<&'a str>,
 }
 
@@ -112,11 +115,11 @@ pub(crate) struct Answer<'a> {
 pub(crate) struct Listed {
     /// The number of the generation.
     generation: u64,
-    /// When it was published.
+    /// The time when it was published.
     written: String,
     /// The number of the last operation in it.
     sequence: u64,
-    /// Files that it names.
+    /// The number of files that it lists.
     files: u64,
     file_bytes: u64,
 }
@@ -140,7 +143,7 @@ impl Publish {
                     store.close()?;
                     Ok(done)
                 }
-                // The active writer seals it.
+                // The active writer seals the journal.
                 Err(Error::Locked { .. }) => publish(&place, &self.to, options),
                 Err(Error::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
                     publish(&place, &self.to, options)
@@ -224,7 +227,7 @@ impl From<&GenerationInfo> for Listed {
     }
 }
 
-/// For people.
+/// The result for people.
 fn lines(done: &Publication) -> Vec<String> {
     let what = if done.is_new { "published" } else { "nothing new since" };
     let mut lines = vec![format!(

@@ -1,4 +1,4 @@
-//! `repair`: what is sound of a damaged store, into a new one.
+//! `repair`: saves the sound parts of a damaged store into a new store.
 
 use std::path::PathBuf;
 
@@ -56,50 +56,51 @@ impl Repair {
     }
 }
 
-/// What was saved of a store, and what was not.
+/// The data that were recovered from a store, and the losses.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// Whether nothing was lost.
+    /// Whether everything was recovered.
     whole: bool,
-    /// Pages that were saved.
+    /// The number of pages in the new store.
     pages: u64,
-    /// Visits that were saved.
+    /// The number of visits in the new store.
     visits: u64,
     lost: Vec<Lost<'a>>,
-    /// Records of pages that were lost.
+    /// The number of lost page records, as far as they could be counted.
     lost_pages: u64,
     lost_visits: u64,
-    /// Frames of the journal that do not have their checksums. What they had is among the lost
-    /// operations.
+    /// The number of journal frames with a wrong checksum. Their operations are among the lost
+    /// ones.
     damaged_frames: u64,
-    /// Pages that were left out, or older visits of them, since a lost record may have forgotten them.
+    /// The number of pages that were left out, completely or in part, because a lost operation may
+    /// have forgotten them.
     withheld_pages: u64,
-    /// What was forgotten and may be there again, in words.
+    /// Lost operations that may have forgotten pages which the new store has, in words.
     ambiguities: &'a [String],
-    /// Epochs whose names are lost, by their new names.
+    /// The new names of epochs whose names were lost.
     unnamed_epochs: &'a [String],
     /// The first flaws, file by file.
     flaws: Vec<Flaw<'a>>,
-    /// How many more there are.
+    /// The number of further flaws.
     more_flaws: u64,
 }
 
-/// Something that was lost.
+/// A loss.
 #[derive(Serialize, JsonSchema)]
 struct Lost<'a> {
     file: &'a str,
-    /// Where in the file it was, in bytes.
+    /// The byte offset of the loss in the file; null if unknown.
     offset: Option<u64>,
     size_bytes: Option<u64>,
-    /// The first of the operations that it was of.
+    /// The number of the first operation in the range that was affected; null if unknown.
     first_operation: Option<u64>,
-    /// Null also if it is not known which was the last.
+    /// The number of the last operation in that range; null if unknown, or if the end is unknown.
     last_operation: Option<u64>,
-    /// How many records of pages it had.
+    /// The number of lost page records; null if a whole file or operations are lost.
     pages: Option<u64>,
-    /// The page before it.
+    /// The page before the lost pages; null if there is none.
     after_url: Option<&'a str>,
-    /// The page behind it.
+    /// The page after the lost pages; null if there is none.
     before_url: Option<&'a str>,
     why: &'a str,
 }
@@ -140,7 +141,7 @@ impl<'a> From<&'a Repaired> for Answer<'a> {
     }
 }
 
-/// For people.
+/// The result for people.
 fn lines(repaired: &Repaired) -> Vec<String> {
     let mut lines: Vec<String> = repaired.flaws.iter().map(ToString::to_string).collect();
     if repaired.more_flaws > 0 {

@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete the words of a command line.
+//! `completions`: prints a completion script for a shell.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -26,7 +26,7 @@ impl Completions {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         common.without_store()?;
         let (mut command, mut script) = (crate::help::unwrapped(), Vec::new());
-        // Writes to memory, since it takes a failure for a bug.
+        // The script is generated in memory, because clap_complete panics if a write fails.
         clap_complete::generate(self.shell, &mut command, "simkeep", &mut script);
         std::io::Write::write_all(output.writer(), &script)?;
         Ok(Exit::Done)

@@ -1,4 +1,4 @@
-//! `man`: the manual, a page for each verb.
+//! `man`: prints the manual, a page for each verb.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Man {
         let mut all = Vec::new();
         pages(&help::unwrapped(), "", &mut all);
         let Some(folder) = &self.to else {
-            // The first is that of the tool itself.
+            // The first page is that of the tool itself.
             for command in all.into_iter().take(1) {
                 output.writer().write_all(&page(command)?)?;
             }
@@ -49,21 +49,21 @@ impl Man {
     }
 }
 
-/// A command and those below it, each under the name of its page.
+/// Collects a command and its subcommands, each under the name of its page.
 fn pages(command: &Command, before: &str, out: &mut Vec<Command>) {
     let name = format!("{before}{}", command.get_name());
-    // Those below are named in full where they are listed.
+    // The page of the parent command lists subcommands by their full names.
     out.push(command.clone().name(name.clone()).display_name(name.clone()));
     for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
         pages(verb, &format!("{name}-"), out);
     }
 }
 
-/// The page of a command.
+/// Renders the page of a command.
 fn page(command: Command) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     Page::new(command).render(&mut page)?;
-    // Lines are not spread: long words, such as URLs, leave too little to do it with.
+    // Disables justification and hyphenation, because long words such as URLs leave wide gaps.
     let title = page.windows(4).position(|end| end == b"\n.SH").map_or(0, |end| end + 1);
     page.splice(title..title, *b".ad l\n.nh\n");
     Ok(page)

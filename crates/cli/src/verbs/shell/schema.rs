@@ -1,6 +1,6 @@
-//! `schema`: what the JSON of each verb is.
+//! `schema`: prints the JSON schemas of the verbs' output.
 //!
-//! A verb whose answers programs read is in [`VERBS`], with the type of what it prints.
+//! [`VERBS`] lists each verb that prints JSON, with the type of its output.
 
 use clap::Args;
 use schemars::generate::SchemaSettings;
@@ -45,10 +45,10 @@ pub(crate) struct Schema {
     verb: Vec<String>,
 }
 
-/// The schema of a type.
+/// Generates the schema of a type.
 type Makes = fn(&mut SchemaGenerator) -> Of;
 
-/// What each verb prints, by its name.
+/// The type of the output of each verb, by name.
 const VERBS: &[(&str, Makes)] = &[
     ("aliases", of::<aliases::Line<'static>>),
     ("backup", of::<backup::Answer<'static>>),
@@ -99,12 +99,13 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Of {
     generator.root_schema_for::<T>()
 }
 
-/// The schema of what a verb prints.
+/// The schema of the output of a verb.
 ///
-/// It permits additional keys, for keys that are added later. The tests check that there are no others.
+/// It permits additional keys, for keys that are added later. The tests check that there are no
+/// others.
 fn schema(verb: &str, makes: Makes) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
-    // What is beyond the standard says nothing that the limits do not.
+    // Formats outside of the standard add nothing to the numeric limits, so they are removed.
     let settings = settings.with_transform(RestrictFormats::default());
     let mut made = makes(&mut settings.into_generator()).to_value();
     tidy(&mut made);
@@ -116,13 +117,13 @@ fn schema(verb: &str, makes: Makes) -> Value {
     schema.insert("$schema".to_owned(), Value::Null);
     schema.insert("title".to_owned(), Value::Null);
     schema.insert("description".to_owned(), Value::Null);
-    // What is there already stays in its place.
+    // A key that exists keeps its position.
     schema.extend(made.as_object_mut().map(std::mem::take).into_iter().flatten());
     schema.insert("title".to_owned(), title.into());
     schema.into()
 }
 
-/// Says of keys that may be left out that they are not null then, and joins the lines of descriptions.
+/// Removes null from keys that may be left out, and joins the lines of descriptions.
 fn tidy(schema: &mut Value) {
     let Value::Object(object) = schema else {
         schema.as_array_mut().into_iter().flatten().for_each(tidy);
@@ -143,7 +144,7 @@ fn tidy(schema: &mut Value) {
     object.values_mut().for_each(tidy);
 }
 
-/// What is left of a schema if what it is of is not null.
+/// Restricts a schema to values that are not null.
 fn without_null(schema: &mut Value) {
     let Value::Object(object) = schema else { return };
     if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -188,14 +189,14 @@ mod tests {
 
     use super::*;
 
-    /// Verbs that print no JSON of their own, and why.
+    /// Verbs that print no JSON of their own, with the reason.
     const WITHOUT: &[(&str, &str)] = &[
         ("completions", "it prints a script for a shell"),
         ("man", "it prints pages for people"),
         ("schema", "it prints the schemas themselves"),
     ];
 
-    /// The verbs that do something by themselves, each by all its words.
+    /// Collects the verbs that do something by themselves, each by all its words.
     fn verbs(command: &clap::Command, before: &str, found: &mut Vec<String>) {
         for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
             let name = format!("{before}{}", verb.get_name());

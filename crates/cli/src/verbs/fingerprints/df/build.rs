@@ -1,4 +1,4 @@
-//! `df build`: documents into a table.
+//! `df build`: counts documents into a table.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

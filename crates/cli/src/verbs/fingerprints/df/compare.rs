@@ -1,4 +1,4 @@
-//! `df compare`: whether one table does for another's pages.
+//! `df compare`: compares two tables, and the fingerprints that they make.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,36 +36,36 @@ pub(super) struct Compare {
     reading: Reading,
 }
 
-/// How two tables differ.
+/// The differences between two tables.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// Features that are in both.
+    /// The number of features in both tables.
     common: u64,
     first_only: u64,
     second_only: u64,
-    /// Which share of what the first has counted the second knows.
+    /// The ratio of the first table's counts whose features are in the second table, too.
     known_share: f64,
-    /// What a feature weighs on average: ln(1 + N / documents).
+    /// The mean weight ln(1 + N / documents) of a feature in the first table.
     idf: f64,
-    /// By how much that differs on average.
+    /// The mean difference between the weights of a feature in the two tables.
     idf_difference: f64,
-    /// How far fingerprints move from the first to the second, if documents were named.
+    /// How far fingerprints move between the tables; null if no documents were named.
     moves: Option<Moved<'a>>,
 }
 
-/// How far the fingerprints of documents move.
+/// How far the fingerprints of documents move between the tables.
 #[derive(Serialize, JsonSchema)]
 struct Moved<'a> {
     documents: u64,
     mean_distance: f64,
-    /// The number of fingerprints that changed by each number of bits, from 0 to 64.
+    /// The number of documents whose fingerprint differs by each number of bits, from 0 to 64.
     by_bits: &'a [u64],
 }
 
-/// How far fingerprints moved.
+/// How far the fingerprints of documents move.
 struct Moves {
     documents: u64,
-    /// How many moved by each number of bits.
+    /// The number of documents by the number of bits.
     by_bits: [u64; 65],
 }
 

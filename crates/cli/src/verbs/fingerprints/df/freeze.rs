@@ -1,4 +1,4 @@
-//! `df freeze`: one table for good.
+//! `df freeze`: merges tables into a final one.
 
 use std::path::PathBuf;
 

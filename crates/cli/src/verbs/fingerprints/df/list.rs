@@ -1,4 +1,4 @@
-//! `df list`: the tables of a store.
+//! `df list`: lists the tables of a store.
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -12,11 +12,11 @@ use crate::output::json::EpochName;
 
 /// List the frequency tables of a store
 ///
-/// Reads and checks each of them.
+/// Reads and checks each table.
 #[derive(Args)]
 pub(super) struct List {}
 
-/// A table of a store, and the epoch that weighs words by it.
+/// A frequency table of a store, and the epoch that uses it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
     #[serde(flatten)]

@@ -77,12 +77,12 @@ pub(crate) use compare::Answer as Compared;
 pub(crate) use list::Line as Listed;
 pub(crate) use show::Answer as Shown;
 
-/// There was no text.
+/// The failure if the input contains no text.
 fn nothing() -> Failure {
     Failure::Usage("there is no text in what was named".to_owned())
 }
 
-/// What cannot be done with these tables is a mistake of the command line.
+/// Converts an error about the tables to a usage failure, because the command line names them.
 fn refused(error: Error) -> Failure {
     match error {
         Error::InvalidArgument(_) | Error::Limit { .. } => Failure::Usage(error.to_string()),
@@ -104,19 +104,19 @@ fn recipe_of(table: &Table) -> Result<Recipe, Failure> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     file: Cow<'a, str>,
-    /// Its checksum.
+    /// The checksum of the table, which identifies it.
     table: Hash,
-    /// Which features it has counted.
+    /// The kind of features that it counts.
     features: &'a str,
-    /// Of how many documents it is.
+    /// The number of documents that were counted.
     documents: u64,
-    /// How many features it has.
+    /// The number of features in the table.
     terms: u64,
-    /// What fewer documents have was left out.
+    /// The minimum number of documents of a feature; rarer features were left out.
     least_documents: u32,
-    /// How many features were left out.
+    /// The number of features that were left out.
     left_out_terms: u64,
-    /// The size of the file.
+    /// The size of the file in bytes.
     file_bytes: u64,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// What a table is, in a line.
+/// A description of a table, in one line.
 fn line(path: &Path, table: &Table) -> String {
     let (least, left_out) = table.left_out();
     let mut line = format!(

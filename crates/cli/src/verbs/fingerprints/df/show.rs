@@ -1,4 +1,4 @@
-//! `df show`: what is in a table.
+//! `df show`: shows the contents of a table.
 
 use std::path::PathBuf;
 
@@ -24,34 +24,37 @@ pub(super) struct Show {
     words: Vec<String>,
 }
 
-/// What is in a table.
+/// The contents of a frequency table.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     #[serde(flatten)]
     table: super::Answer<'a>,
-    /// How many features are in how many documents, by powers of ten, if no words were named.
+    /// A histogram of features by their number of documents, in powers of ten; empty if words were
+    /// named.
     by_documents: Vec<Bar>,
-    /// The features of the words that were named.
+    /// The features of the named words.
     words: Vec<Word<'a>>,
 }
 
-/// Features in at least `from_documents` documents, and in fewer than ten times as many.
+/// The number of features in at least `from_documents` documents, and in fewer than ten times as
+/// many.
 #[derive(Serialize, JsonSchema)]
 struct Bar {
     from_documents: u64,
     terms: u64,
 }
 
-/// A feature of what was named.
+/// A feature of a named text.
 #[derive(Serialize, JsonSchema)]
 struct Word<'a> {
     text: &'a str,
-    /// Whether it is shorter than a feature: then it is counted where it is the whole document.
+    /// Whether the text is shorter than a feature. Then it is counted only if it is a whole
+    /// document.
     shorter_than_feature: bool,
     hash: Hash,
-    /// How many documents have it.
+    /// The number of documents with the feature.
     documents: u64,
-    /// How much that weighs: ln(1 + N / documents).
+    /// The weight of the feature: ln(1 + N / documents).
     idf: f64,
 }
 
@@ -85,7 +88,8 @@ impl Show {
         if self.words.is_empty() {
             let most = bars.iter().map(|bar| bar.1).max().unwrap_or(0).max(1);
             for (from, terms) in bars {
-                // By the logarithm: most are of one document, and the others are what matters.
+                // The scale is logarithmic: most features are in one document, but the others
+                // matter more.
                 let share = (terms as f64).ln_1p() / (most as f64).ln_1p();
                 let (from, bar, terms) = (count(from), bar(share), count(terms));
                 output.line(&format!("  from {from:>13} documents  {bar} {terms}"))?;
@@ -100,7 +104,7 @@ impl Show {
         Ok(Exit::Done)
     }
 
-    /// The features of the words, with how many documents have them.
+    /// The features of the named words, with their numbers of documents.
     fn look_up(&self, table: &Table) -> Result<Vec<Feature>, Failure> {
         let mut found = Vec::new();
         for text in &self.words {
@@ -117,7 +121,7 @@ impl Show {
     }
 }
 
-/// What to say of a text that is shorter than a feature.
+/// The remark on a text that is shorter than a feature.
 fn short(table: &Table) -> String {
     let features = escape::whole(table.features());
     format!(" (shorter than a feature of {features}: counted where it is the whole document)")

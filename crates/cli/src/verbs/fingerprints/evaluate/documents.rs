@@ -1,4 +1,4 @@
-//! The documents: which of them take part.
+//! Reads the documents, and selects those to compare.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,29 +14,29 @@ use crate::exit::Failure;
 use crate::input::texts::Texts;
 use crate::output::words::{count, many};
 
-/// A document with a name.
+/// A document with its id.
 pub(super) struct Named {
     pub(super) id: String,
     pub(super) document: Document,
 }
 
-/// What was read.
+/// The documents that were read.
 pub(super) struct Documents {
-    /// Those that are compared: of those with equal words the first.
+    /// The documents to compare: of documents with equal words, only the first.
     pub(super) compared: Arc<Vec<Named>>,
     pub(super) left_out: LeftOut,
-    /// By id: the number among those that are compared, or none of a document that is left out.
+    /// By id: the index in `compared`, or `None` for a document that is left out.
     numbers: HashMap<String, Option<u32>>,
 }
 
-/// How many documents take no part.
+/// The numbers of documents that are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LeftOut {
-    /// They have no words.
+    /// Documents without words.
     pub(super) empty: u64,
-    /// They are too short to tell from others.
+    /// Documents that are too short to distinguish.
     pub(super) short: u64,
-    /// They have the words of a document before them.
+    /// Documents with the words of an earlier document.
     pub(super) equal: u64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct LeftOut {
 enum Words {
     None,
     Few,
-    /// Their digest, which is the same for documents with equal words.
+    /// The digest of the words. Documents with equal words have equal digests.
     Enough(Digest),
 }
 
@@ -83,13 +83,13 @@ impl Documents {
         Ok(Documents { compared: Arc::new(compared), left_out, numbers })
     }
 
-    /// The number of the document with this id among those that are compared, or none of a document
-    /// that is left out; nothing if there is no such document.
+    /// The index in `compared` of the document with this id. The inner `None` is a document that is
+    /// left out; the outer one is an unknown id.
     pub(super) fn number(&self, id: &str) -> Option<Option<u32>> {
         self.numbers.get(id).copied()
     }
 
-    /// The id of the document with this number.
+    /// The id of the document with this index.
     #[expect(clippy::indexing_slicing, reason = "the number of one of them")]
     pub(super) fn id(&self, number: u32) -> &str {
         &self.compared[number as usize].id
@@ -97,13 +97,13 @@ impl Documents {
 }
 
 impl LeftOut {
-    /// Counts a document more, which does not take part.
+    /// Counts a document that is left out. Returns false.
     fn add(&mut self, why: impl Fn(&mut LeftOut) -> &mut u64) -> bool {
         *why(self) += 1;
         false
     }
 
-    /// For people; nothing if all documents take part.
+    /// The counts for people; `None` if no document is left out.
     pub(super) fn in_words(&self) -> Option<String> {
         let LeftOut { empty, short, equal } = *self;
         let all = empty + short + equal;
@@ -120,8 +120,8 @@ impl LeftOut {
     }
 }
 
-/// Lower-cased runs of letters and digits of a text, composed (NFC): whatever any recipe takes for
-/// words, canonically equivalent texts have the same.
+/// The lower-cased runs of letters and digits of a text, composed (NFC). Canonically equivalent
+/// texts have equal words, whatever a recipe takes for words.
 pub(super) fn words(text: &str) -> Vec<String> {
     let composed: Cow<'_, str> = match is_nfc(text) {
         true => text.into(),

@@ -1,4 +1,4 @@
-//! The fingerprints of documents, made on all threads.
+//! Makes the fingerprints of documents on all threads.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub(super) fn fingerprints(
     Ok(fingerprints)
 }
 
-/// In how many of the documents each feature of a recipe is.
+/// Counts the documents that have each feature of a recipe.
 pub(super) fn counted(
     recipe: Recipe,
     documents: &Arc<Vec<Named>>,

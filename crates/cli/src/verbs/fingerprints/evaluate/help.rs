@@ -6,7 +6,7 @@ simkeep evaluate [OPTIONS] --shingles <WORDS> <DOCUMENTS>
        simkeep evaluate [OPTIONS] --pairs <FILE> <DOCUMENTS>
        simkeep evaluate [OPTIONS] --versions <FILE>";
 
-/// Its lines are joined and wrapped anew.
+/// The help joins and wraps these lines.
 pub(super) const HELP: &str = r#"Examples:
   simkeep evaluate documents.jsonl.zst --shingles 5 --seeds 6
   simkeep evaluate documents.jsonl --html --shingles 5 --recipe near --plot near.svg

@@ -1,4 +1,4 @@
-//! The results for programs.
+//! The results, as JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use super::row::{Figures, Mean, Row};
 use super::truth::Truth;
 use super::versions;
 
-/// A recipe or signature; or with --versions, what the distances of a recipe mean.
+/// A recipe or signature; with --versions, the meaning of a recipe's distances.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -16,30 +16,30 @@ pub(crate) enum Line<'a> {
     Versions(&'a versions::Answer<'a>),
 }
 
-/// How well a recipe or signature tells near-duplicates.
+/// How well a recipe or signature finds near-duplicates.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfRecipe<'a> {
-    /// As it was called.
+    /// The name of the recipe or signature, as the user named it.
     name: &'a str,
-    /// The name that says all of it.
+    /// The full name of the recipe, or a description of the signature.
     recipe: &'a str,
-    /// How many documents are compared.
+    /// The number of documents that are compared.
     documents: usize,
-    /// How many take no part.
+    /// The documents that are not compared.
     left_out: LeftOut,
-    /// How many pairs are near.
+    /// The number of pairs that are near.
     near_pairs: NearPairs,
-    /// How many hashes the figures are the means of.
+    /// The number of hash seeds over which the figures are averaged.
     seeds: usize,
-    /// By distance, from 0 on.
+    /// The figures for each distance, from 0.
     by_distance: Vec<Score>,
-    /// At the distance that is advised.
+    /// The figures at the advised distance; null if none is advised.
     advised: Option<Score>,
-    /// At the distance with the highest F1.
+    /// The figures at the distance with the highest F1; null if no pair is found at any distance.
     best: Option<Score>,
 }
 
-/// Documents that take no part, as they are empty, too short to tell, or equal to another.
+/// The numbers of documents that are not compared: empty, too short, or equal to another document.
 #[derive(Serialize, JsonSchema)]
 struct LeftOut {
     empty_documents: u64,
@@ -47,41 +47,41 @@ struct LeftOut {
     equal_documents: u64,
 }
 
-/// How many pairs are near by each measure.
+/// The numbers of pairs that are near by each measure.
 #[derive(Serialize, JsonSchema)]
 struct NearPairs {
     lenient: u64,
     strict: u64,
 }
 
-/// What fingerprints within a distance get right; null where that is nothing of nothing.
+/// The figures at one distance. Null means 0 / 0.
 #[derive(Serialize, JsonSchema)]
 struct Score {
-    /// The distance.
+    /// The distance in bits.
     k: usize,
     #[serde(flatten)]
     figures: Scores,
-    /// The standard deviation of each figure, of several hashes.
+    /// The standard deviation of each figure; null for a single hash seed.
     deviation: Option<Scores>,
 }
 
-/// The figures.
+/// Precision, recall and F1, and the number of pairs.
 #[derive(Serialize, JsonSchema)]
 struct Scores {
-    /// Pairs within the distance.
+    /// The number of pairs within the distance.
     pairs: Option<f64>,
-    /// The share of them that is near by the lenient measure.
+    /// The ratio of these pairs that are near by the lenient measure.
     lenient: Option<f64>,
-    /// The share of them that is near by the strict measure.
+    /// The ratio of these pairs that are near by the strict measure.
     strict: Option<f64>,
-    /// The share of all that are near by the strict measure.
+    /// The ratio of all strictly near pairs that are within the distance.
     recall: Option<f64>,
-    /// The harmonic mean of recall and of precision by the strict measure.
+    /// The harmonic mean of recall and strict precision.
     f1: Option<f64>,
 }
 
 impl<'a> OfRecipe<'a> {
-    /// A row, and what it was measured on.
+    /// The JSON form of a row, given the documents and pairs on which it was measured.
     pub(super) fn of(row: &'a Row, documents: &Documents, truth: &Truth) -> OfRecipe<'a> {
         let at = |k: usize| row.at.get(k).map(|figures| Score::of(k, figures));
         let left_out = documents.left_out;

@@ -1,4 +1,4 @@
-//! Pairs that somebody labelled: a file of them.
+//! Reads labelled pairs from a file.
 
 use simkeep_formats::escape;
 use simkeep_formats::lines::LineCutter;
@@ -7,10 +7,9 @@ use super::documents::Documents;
 use super::truth::{Limits, Pairs, Truth};
 use crate::exit::Failure;
 
-/// Reads the pairs of some documents; those of documents that are left out are passed over.
+/// Reads pairs of documents. Skips pairs with documents that are left out.
 ///
-/// # Errors
-/// Names the line that is wrong, or the pair that contradicts itself.
+/// # Errors Names the invalid line, or the pair that contradicts itself.
 pub(super) fn read(
     pairs: LineCutter,
     documents: &Documents,
@@ -44,7 +43,7 @@ pub(super) fn read(
     })
 }
 
-/// Two ids and how near their documents are.
+/// Parses two ids, and how near their documents are.
 fn pair(line: &[u8]) -> Result<(&str, &str, f64), &'static str> {
     let fields = std::str::from_utf8(line).ok().map(|line| line.split('\t'));
     let mut fields = fields.into_iter().flatten();

@@ -1,4 +1,4 @@
-//! `evaluate`: how well recipes tell near-duplicates.
+//! `evaluate`: measures how well recipes find near-duplicates.
 
 mod documents;
 mod fingerprints;
@@ -82,7 +82,7 @@ pub(crate) struct Evaluate {
     reading: Reading,
 }
 
-/// From where it is known how near documents are.
+/// The source of known near pairs.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Known {
@@ -98,10 +98,11 @@ struct Known {
     versions: Option<PathBuf>,
 }
 
-/// Less resemblance is not looked for: nearly all documents would be compared with nearly all.
+/// The minimum resemblance to search for. Below it, nearly all documents would be compared with
+/// nearly all.
 const RESEMBLANCE_MIN: f64 = 0.2;
 
-/// What other producers make fingerprints of.
+/// Recipes with the features that other software uses.
 const OTHERS: [&str; 4] = ["words1-raw/2", "chars3-raw/2", "chars4-raw/2", "words3-raw/2"];
 
 fn parse_share(text: &str) -> Result<f64, &'static str> {
@@ -166,7 +167,7 @@ impl Evaluate {
         presets.chain(OTHERS).filter_map(|name| name.parse().ok()).collect()
     }
 
-    /// How near the documents are.
+    /// The known near pairs of the documents.
     fn truth(&self, documents: &Documents) -> Result<Truth, Failure> {
         let limits = Limits { lenient: self.lenient_share, strict: self.strict_share };
         match (&self.known.pairs, self.known.shingles) {
@@ -181,7 +182,7 @@ impl Evaluate {
         }
     }
 
-    /// A plot takes the place of what has its name, and that must not be what is evaluated.
+    /// Checks that the plot does not replace one of the inputs.
     fn check_is_no_input(&self, plot: &Path) -> Result<(), Failure> {
         let inputs = self.documents.iter().chain(&self.known.pairs);
         let place = plot.canonicalize().ok();
@@ -193,14 +194,14 @@ impl Evaluate {
         Ok(())
     }
 
-    /// What stands above the plot.
+    /// The title of the plot.
     fn title(&self, documents: &Documents, truth: &Truth) -> String {
         let documents = many(documents.compared.len() as u64, "document", "documents");
         let pairs = many(truth.strict(), "pair", "pairs");
         format!("{documents}, {pairs} near from {} on", self.strict_share)
     }
 
-    /// What stands above the table.
+    /// Prints the lines above the table.
     fn introduce(
         &self,
         documents: &Documents,
@@ -221,7 +222,7 @@ impl Evaluate {
         Ok(())
     }
 
-    /// What each contestant gets right.
+    /// Computes the scores of all recipes and signatures.
     fn rows(&self, documents: &Documents, truth: &Truth) -> Result<Vec<Row>, Failure> {
         let recipes = self.recipes();
         let signatures = if self.recipe.is_empty() { &SIGNATURES[..] } else { &[] };
@@ -239,7 +240,7 @@ impl Evaluate {
         })
     }
 
-    /// What the fingerprints of a recipe get right.
+    /// Computes the scores of a recipe's fingerprints.
     fn row(
         &self,
         Called { name, recipe }: Called,
@@ -260,7 +261,7 @@ impl Evaluate {
         Ok(Row::new(name, recipe.name(), advised, &hashes))
     }
 
-    /// What a signature gets right, which has one distance and one hash.
+    /// Computes the score of a signature, which has one distance and one hash.
     fn row_of(
         &self,
         signature: &Signature,

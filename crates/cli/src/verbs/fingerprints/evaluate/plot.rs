@@ -38,7 +38,7 @@ pub(super) fn svg(title: &str, rows: &[Row]) -> String {
     plot.svg()
 }
 
-/// The curve of a row, with marks at its advised distance and its best one.
+/// The curve of a row, with marks at its advised and its best distance.
 fn curve(row: &Row, shown: Shown) -> Curve {
     let at = |k: usize| Some((k as f64, row.at.get(k).and_then(shown)?.mean));
     Curve {

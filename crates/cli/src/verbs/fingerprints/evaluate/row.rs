@@ -1,19 +1,20 @@
-//! What one contestant gets right: the mean over its hashes, at each distance.
+//! The scores of one recipe or signature: the mean over its hashes, at each distance.
 
 use super::scores::Score;
 
-/// A contestant: the fingerprints of a recipe.
+/// The scores of a recipe or signature.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// What it was called.
+    /// The name that the user gave.
     pub(super) name: String,
-    /// The name that says all of it.
+    /// The full name.
     pub(super) recipe: String,
-    /// The distance that is advised for it.
+    /// The advised distance in bits, if there is one.
     pub(super) advised: Option<usize>,
-    /// How many hashes its figures are the means of.
+    /// The number of hash seeds over which the figures are averaged.
     pub(super) seeds: usize,
-    /// By distance, from 0 on. What is equal or not, and nothing between, has the distance 0 alone.
+    /// The figures by distance, from 0. A signature, which is equal or not, has only the distance
+    /// 0.
     pub(super) at: Vec<Figures>,
 }
 
@@ -27,16 +28,16 @@ pub(super) struct Figures {
     pub(super) f1: Option<Mean>,
 }
 
-/// The mean of some numbers, and how far apart they are.
+/// The mean of some numbers, and their deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mean {
     pub(super) mean: f64,
-    /// Their standard deviation, if there are two or more: that of a sample, with n - 1.
+    /// The standard deviation of a sample (with n - 1); `None` for a single number.
     pub(super) deviation: Option<f64>,
 }
 
 impl Row {
-    /// The means of scores by distance: a list of them for each hash.
+    /// Averages the scores by distance: `hashes` has a list of scores for each hash.
     pub(super) fn new(
         name: String,
         recipe: String,
@@ -58,7 +59,7 @@ impl Row {
         }
     }
 
-    /// The distance with the highest F1; of several the smallest. None if nothing is found at any.
+    /// The smallest distance with the highest F1. `None` if no pair is found at any distance.
     pub(super) fn best(&self) -> Option<usize> {
         let f1 = |(k, figures): (usize, &Figures)| figures.f1.map(|f1| (k, f1.mean));
         let all = self.at.iter().enumerate().filter_map(f1).filter(|(_, f1)| *f1 > 0.0);
@@ -68,7 +69,7 @@ impl Row {
 }
 
 impl Figures {
-    /// None of no scores.
+    /// The means of scores; `None` without scores.
     fn of(scores: &[Score]) -> Option<Figures> {
         let share = |what: fn(&Score) -> Option<f64>| {
             let known: Vec<f64> = scores.iter().filter_map(what).collect();
@@ -86,7 +87,7 @@ impl Figures {
 }
 
 impl Mean {
-    /// None of no numbers.
+    /// The mean of some numbers; `None` without numbers.
     fn of(numbers: &[f64]) -> Option<Mean> {
         let many = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / many;

@@ -1,4 +1,4 @@
-//! What fingerprints get right, by distance.
+//! Precision and recall of fingerprints, by distance.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -8,25 +8,25 @@ use simkeep::join::Join;
 
 use super::truth::{Nearness, Truth};
 
-/// The widest distance that is looked at.
+/// The largest distance to examine, in bits.
 pub(super) const DISTANCE_MAX: u32 = 20;
 
-/// What the pairs within a distance of each other are.
+/// The scores of the pairs within a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Score {
-    /// Pairs within the distance.
+    /// The number of pairs within the distance.
     pub(super) pairs: u64,
-    /// The share of them that is near by the lenient measure; none of no pairs.
+    /// The ratio of these pairs that are near by the lenient measure; `None` without pairs.
     pub(super) lenient: Option<f64>,
-    /// By the strict one.
+    /// The ratio of these pairs that are near by the strict measure.
     pub(super) strict: Option<f64>,
-    /// The share of all that are near by the strict measure.
+    /// The ratio of all strictly near pairs that are within the distance.
     pub(super) recall: Option<f64>,
-    /// The harmonic mean of recall and of precision by the strict measure.
+    /// The harmonic mean of recall and strict precision.
     pub(super) f1: Option<f64>,
 }
 
-/// The pairs that are found: how many, and how many of them are near by either measure.
+/// Counts of the pairs that were found: all of them, and those that are near by either measure.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Found {
     pairs: u64,
@@ -35,7 +35,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// A pair that is as near as this.
+    /// Counts a pair of this nearness.
     pub(super) fn see(&mut self, near: Nearness) {
         self.add(Found { pairs: 1, lenient: near.lenient.into(), strict: near.strict.into() });
     }
@@ -46,7 +46,7 @@ impl Found {
         self.strict += other.strict;
     }
 
-    /// The score, if `all` pairs are near by the strict measure.
+    /// The score, if there are `all` strictly near pairs.
     pub(super) fn score(self, all: u64) -> Score {
         let share = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
         Score {
@@ -59,12 +59,12 @@ impl Found {
     }
 }
 
-/// Compares all fingerprints with each other, and scores those within each distance from 0 on.
+/// Compares all fingerprints with each other. Returns the score for each distance, from 0.
 #[expect(clippy::indexing_slicing, reason = "no pair that is joined is farther apart")]
 pub(super) fn by_distance(fingerprints: &[u64], truth: &Truth, threads: usize) -> Vec<Score> {
     let found = Mutex::new([Found::default(); DISTANCE_MAX as usize + 1]);
     let join = Join::within(DISTANCE_MAX).threads(threads);
-    // Reading memory cannot fail.
+    // Joining fingerprints in memory cannot fail.
     let Ok(_) = join.run(fingerprints, &Progress::default(), |pairs| {
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         for pair in pairs {

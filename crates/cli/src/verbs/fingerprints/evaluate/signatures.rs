@@ -14,21 +14,21 @@ use super::truth::Truth;
 use crate::exit::Failure;
 use crate::input::pipeline::{self, Results};
 
-/// The keys of a document: `None` where it has none.
+/// The keys of a document; `None` for a missing key.
 type Keys = Result<Vec<Option<u128>>, FingerprintError>;
 
-/// Words of a shingle, as D. Fetterly, M. Manasse and M. Najork took them.
+/// The number of words in a shingle, as in D. Fetterly, M. Manasse and M. Najork.
 const SHINGLE: u32 = 5;
 
-/// A signature: documents are near if one of its keys is equal.
+/// A signature: documents are near if one of their keys is equal.
 pub(super) struct Signature {
     pub(super) name: &'static str,
-    /// What it is made of.
+    /// A description of the signature.
     pub(super) recipe: &'static str,
     keys: fn(&str, &Lexicon<'_>) -> Keys,
 }
 
-/// All of them.
+/// All signatures.
 pub(super) const SIGNATURES: [Signature; 3] = [
     Signature {
         name: "imatch",
@@ -47,7 +47,7 @@ pub(super) const SIGNATURES: [Signature; 3] = [
     },
 ];
 
-/// A key for any two of these, in place.
+/// A key for each pair of these hashes, including their positions.
 fn pairs_of(hashes: &[u64]) -> Vec<Option<u128>> {
     let before = |(n, b): (usize, &u64)| {
         let key = move |a: u64| Some(u128::from(a) << 64 | u128::from(*b));
@@ -57,7 +57,8 @@ fn pairs_of(hashes: &[u64]) -> Vec<Option<u128>> {
 }
 
 impl Signature {
-    /// What it gets right of these documents, by document frequencies of their own.
+    /// The score of the signature on these documents, with document frequencies from the same
+    /// documents.
     pub(super) fn score(
         &self,
         documents: &Arc<Vec<Named>>,
@@ -65,7 +66,7 @@ impl Signature {
         threads: usize,
     ) -> Result<Score, Failure> {
         let mut found = Found::default();
-        // One document has no pairs, and no lexicon.
+        // One document has no pairs, and its lexicon cannot be built.
         if documents.len() > 1 {
             each_pair(&self.of(documents, threads)?, |left, right| {
                 found.see(truth.of(left, right))
@@ -74,7 +75,7 @@ impl Signature {
         Ok(found.score(truth.strict()))
     }
 
-    /// The keys of each document: half a kilobyte in addition to its text.
+    /// The keys of each document, half a kilobyte each in addition to the text.
     fn of(
         &self,
         documents: &Arc<Vec<Named>>,
@@ -99,7 +100,7 @@ impl Signature {
     }
 }
 
-/// Words that are neither common nor rare.
+/// The words that are neither common nor rare.
 fn lexicon(counted: &Counted) -> Result<Lexicon<'_>, FingerprintError> {
     Lexicon::new(counted, Ratio::percent(30)..=Ratio::percent(70))
 }

@@ -1,4 +1,4 @@
-//! Some documents at a time, for all threads.
+//! Slices of the documents, the unit of work of a thread.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use simkeep::fingerprint::Document;
 
 use crate::input::pipeline::{Chunk, Part};
 
-/// Documents that are worked on at a time.
+/// The number of documents in a slice.
 const DOCUMENTS_AT_A_TIME: usize = 64;
 
-/// Some of the documents, by their numbers. They are there already, so they take no more memory.
+/// A range of document numbers. The documents are in memory already, so a slice takes no more.
 pub(super) struct Slice(pub(super) Range<usize>);
 
 impl Chunk for Slice {
@@ -20,19 +20,19 @@ impl Chunk for Slice {
 }
 
 impl Slice {
-    /// All documents with these numbers.
+    /// All slices of a range of documents.
     pub(super) fn of(numbers: Range<usize>) -> Part<Slice> {
         let end = numbers.end;
         let starts = numbers.step_by(DOCUMENTS_AT_A_TIME);
         Box::new(starts.map(move |start| Slice(start..end.min(start + DOCUMENTS_AT_A_TIME))))
     }
 
-    /// Those of these documents.
+    /// The documents of this slice.
     pub(super) fn documents(self, all: &[Named]) -> impl Iterator<Item = &Document> {
         self.numbered(all).map(|(_, document)| document)
     }
 
-    /// Those of these documents, with their numbers. There are fewer than 2^32.
+    /// The documents of this slice, with their numbers. There are fewer than 2^32.
     pub(super) fn numbered(self, all: &[Named]) -> impl Iterator<Item = (u32, &Document)> {
         let first = u32::try_from(self.0.start).unwrap_or(u32::MAX);
         let documents = all.get(self.0).unwrap_or_default().iter();

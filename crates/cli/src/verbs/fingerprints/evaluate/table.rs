@@ -1,21 +1,21 @@
-//! The table for people: some lines a contestant, at most 100 columns wide.
+//! The table for people: a few lines for each recipe or signature, at most 100 columns wide.
 
 use std::collections::BTreeSet;
 
 use super::row::{Figures, Mean, Row};
 
-/// Names are mostly no longer; one that is pushes its first line to the right.
+/// The width of the column of names. A longer name pushes its first line to the right.
 const NAME_WIDTH: usize = 26;
 
-/// The names of the columns. With deviations, they are wider.
+/// The header line. With deviations, the columns are wider.
 pub(super) fn heading(seeds: u32) -> String {
     let names = ["lenient", "strict", "recall", "F1"].map(|name| cell(name, seeds));
     format!("{:<NAME_WIDTH$} {:>3}{}", "", "k", names.concat())
 }
 
-/// The lines of a row: at these distances, the one that is advised, and the best.
+/// The lines of a row: at these distances, the advised one, and the best one.
 pub(super) fn lines(row: &Row, distances: &[usize], seeds: u32) -> Vec<String> {
-    // Of a single distance, none is the best.
+    // If there is a single distance, it is not marked as the best.
     let only = (row.at.len() == 1).then_some(0);
     let (advised, best) = (row.advised, row.best().filter(|_| only.is_none()));
     let named = distances.iter().copied().chain(advised).chain(best).chain(only);
@@ -36,13 +36,13 @@ pub(super) fn lines(row: &Row, distances: &[usize], seeds: u32) -> Vec<String> {
     shown.enumerate().map(line).collect()
 }
 
-/// A cell of a column of shares.
+/// A cell in a column of ratios.
 fn cell(text: &str, seeds: u32) -> String {
     let width = if seeds > 1 { 13 } else { 9 };
     format!("{text:>width$}")
 }
 
-/// Three digits; nothing of nothing is no share.
+/// A ratio with three decimals, or `-` for 0 / 0.
 fn share(mean: Option<Mean>) -> String {
     match mean {
         None => "-".to_owned(),

@@ -1,40 +1,40 @@
-//! What is known of how near documents are, wherever that comes from.
+//! The known near pairs of documents, from any source.
 
 use crate::output::words::count;
 
-/// How near pairs of documents are.
+/// How near pairs of documents are, in compressed sparse row form.
 #[derive(Debug)]
 pub(super) struct Truth {
-    /// Where the pairs begin whose smaller number is this.
+    /// For each document, the start of its pairs with larger numbers.
     starts: Vec<usize>,
-    /// The larger number of each pair, ascending for each smaller one.
+    /// The larger number of each pair, in ascending order for each smaller number.
     larger: Vec<u32>,
     nearness: Vec<Nearness>,
 }
 
-/// From how near on a pair is near.
+/// The thresholds from which a pair is near.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) lenient: f64,
-    /// At least as much.
+    /// At least `lenient`.
     pub(super) strict: f64,
 }
 
-/// By which measures a pair is near.
+/// The measures by which a pair is near.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Nearness {
     pub(super) lenient: bool,
     pub(super) strict: bool,
 }
 
-/// The pairs that are near, as they are found: 12 bytes each.
+/// The near pairs, as they are found: 12 bytes each.
 #[derive(Debug)]
 pub(super) struct Pairs {
     near: Vec<(u32, u32, Nearness)>,
     limits: Limits,
 }
 
-/// The most pairs. They take half a gigabyte.
+/// The maximum number of pairs. They take half a gigabyte.
 const PAIRS_MAX: usize = 1 << 25;
 
 impl Pairs {
@@ -42,10 +42,9 @@ impl Pairs {
         Pairs { near: Vec::new(), limits }
     }
 
-    /// Takes a pair of numbers of documents and how near they are.
+    /// Adds a pair of document numbers, and how near the documents are.
     ///
-    /// # Errors
-    /// What to tell the user, if there are too many.
+    /// # Errors A message for the user, if there are too many pairs.
     pub(super) fn add(&mut self, one: u32, other: u32, near: f64) -> Result<(), String> {
         let Limits { lenient, strict } = self.limits;
         if self.near.len() == PAIRS_MAX {
@@ -61,8 +60,7 @@ impl Pairs {
 
     /// Completes the pairs of `documents` documents.
     ///
-    /// # Errors
-    /// The first pair that was given twice with different verdicts of a measure.
+    /// # Errors The first pair that was added twice with different verdicts of a measure.
     pub(super) fn finish(self, documents: usize) -> Result<Truth, (u32, u32)> {
         let mut near = self.near;
         near.sort_unstable_by_key(|(smaller, larger, _)| (*smaller, *larger));
@@ -91,12 +89,12 @@ impl Truth {
         found.map(|at| self.nearness[start + at]).unwrap_or_default()
     }
 
-    /// How many pairs are near by the lenient measure.
+    /// The number of pairs that are near by the lenient measure.
     pub(super) fn lenient(&self) -> u64 {
         self.nearness.iter().filter(|near| near.lenient).count() as u64
     }
 
-    /// How many pairs are near by the strict measure.
+    /// The number of pairs that are near by the strict measure.
     pub(super) fn strict(&self) -> u64 {
         self.nearness.iter().filter(|near| near.strict).count() as u64
     }

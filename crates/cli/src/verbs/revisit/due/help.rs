@@ -1,6 +1,6 @@
 //! The text below the options in the long help.
 
-/// Its lines are joined and wrapped anew.
+/// The help joins and wraps these lines.
 pub(super) const HELP: &str = r#"Examples:
   simkeep due crawl.simkeep
   simkeep due crawl.simkeep --limit 5000 --per-host 50 --urls

@@ -1,4 +1,4 @@
-//! The pages that are listed, by host.
+//! Counts of the listed pages by host.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,8 +13,8 @@ use crate::output::table::{Table, left, right};
 use crate::output::words;
 use simkeep_formats::escape;
 
-/// The hosts of the pages that are listed, in the order in which they come up. Memory grows with these
-/// hosts, and not with the pages.
+/// The hosts of the listed pages, in the order in which they first occur. Memory grows with the
+/// hosts, not with the pages.
 #[derive(Default)]
 pub(super) struct Hosts {
     numbers: HashMap<String, usize>,
@@ -28,16 +28,16 @@ struct Host {
     sum: f64,
 }
 
-/// A host, for programs.
+/// A host with listed pages.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Host")]
 pub(crate) struct Line<'a> {
     host: &'a str,
-    /// How many of its pages are listed.
+    /// The number of its listed pages.
     pages: u64,
-    /// The best of their values.
+    /// The highest value of its listed pages.
     best_value: f64,
-    /// The sum of their values.
+    /// The sum of the values of its listed pages.
     value_sum: f64,
 }
 
@@ -56,7 +56,7 @@ impl Hosts {
         }
     }
 
-    /// A line for each host.
+    /// Prints a line for each host.
     pub(super) fn print(&self, json: bool, output: &mut Output) -> io::Result<()> {
         let columns = [right("pages"), right("best"), right("sum"), left("host")];
         let mut table = Table::new(columns);

@@ -1,4 +1,4 @@
-//! `due`: the pages to visit next, the best first.
+//! `due`: lists the pages to visit next, the best first.
 
 mod help;
 mod hosts;
@@ -53,7 +53,7 @@ pub(crate) struct Due {
     asked: Asked,
 }
 
-/// A page; or with --by-host, a host.
+/// A page; with --by-host, a host.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -61,18 +61,18 @@ pub(crate) enum Line<'a> {
     Host(hosts::Line<'a>),
 }
 
-/// Pages that are listed without a budget.
+/// The maximum number of pages to list by default.
 const LISTED: usize = 100;
 
-/// By how much a value may be less than that of a page that is due, in rounding.
+/// The tolerance for rounding, when a value is compared with the threshold.
 const ROUNDING: f64 = 1.0 - 1e-9;
 
-/// Where pages stand by a plan: in their order those that are due come first.
+/// The state of a page by a plan. Due pages come first.
 enum Stands {
     Due,
-    /// Others may be.
+    /// The page is not due, but later pages may be.
     NotYet,
-    /// And none that comes after it is.
+    /// The page is not due, and no later page is.
     Last,
 }
 
@@ -89,7 +89,7 @@ impl Stands {
 
 impl Due {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
-        // Not by clap: it knows of no --json where it makes the manual.
+        // Not a rule of clap: without --json, clap could not render the manual.
         if self.urls && common.json {
             return Err(Failure::Usage(
                 "--urls prints bare URLs; leave it or --json out".to_owned(),
@@ -101,7 +101,7 @@ impl Due {
         if let Some(prefix) = &self.under {
             due = due.under(prefix.clone());
         }
-        // Bare URLs and hosts show no dates.
+        // Bare URLs and hosts are printed without dates.
         let has_dates = self.only_due || !(self.urls || self.by_host);
         let plan = if has_dates { self.asked.plan(&snapshot, &due)? } else { None };
         let listed = if self.only_due { usize::MAX } else { LISTED };
@@ -125,7 +125,7 @@ impl Due {
             if self.by_host {
                 hosts.add(&page);
             } else if self.urls {
-                // As it is, unless a terminal would show it.
+                // Written unchanged, unless a terminal shows it.
                 let url = &page.page.url;
                 let escaped = output.is_terminal().then(|| escape::whole(url));
                 output.line(escaped.as_deref().unwrap_or(url))?;

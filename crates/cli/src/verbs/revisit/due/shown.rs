@@ -1,4 +1,4 @@
-//! A page that is listed, for people and for programs.
+//! A listed page, as a table row and as JSON.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) fn table(clock: &Clock) -> Table {
     Table::new(columns)
 }
 
-/// A page in columns.
+/// A page as a table row.
 pub(super) fn row(page: &Decision, clock: &Clock) -> [String; 4] {
     let mark = if matches!(page.reason, Reason::Overdue { .. }) { '!' } else { ' ' };
     [
@@ -30,45 +30,45 @@ pub(super) fn row(page: &Decision, clock: &Clock) -> [String; 4] {
     ]
 }
 
-/// A page, for programs.
+/// A page to visit.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Page<'a> {
     pub(crate) url: Cow<'a, str>,
-    /// What a visit is worth now, by the policy.
+    /// The value of a visit now, by the policy.
     pub(crate) value: f64,
-    /// When its last visit was.
+    /// The time of the last visit; null if the page is unknown.
     pub(crate) last: Option<Time>,
-    /// From when on it is due; null if that is never, or it is not known how many visits there are.
+    /// The time from which the page is due; null if it is never due, or without a plan.
     pub(crate) due: Option<Time>,
-    /// How often it is to be visited.
+    /// The interval between visits in seconds; null without a plan.
     pub(crate) every_seconds: Option<u64>,
     pub(crate) changes_per_day: Changes,
-    /// How important it is, with the factor of its rule.
+    /// The weight (importance) of the page, times the factor of its rule.
     pub(crate) weight: Number,
-    /// Comparisons of two of its visits.
+    /// The number of comparisons of two visits.
     pub(crate) comparisons: u32,
-    /// Those that found it changed.
+    /// The number of comparisons that found a change.
     pub(crate) changes: u32,
-    /// Those that found it back at an earlier version.
+    /// The number of comparisons that found an earlier version.
     pub(crate) returns: u32,
-    /// Why it stands where it stands, in words.
+    /// The reason for the position of the page, in words.
     pub(crate) reason: Cow<'a, str>,
-    /// When a hint says that it changed.
+    /// The time of a change that a hint reports; null if no hint decides.
     pub(crate) hinted: Option<Time>,
-    /// The page that leads it: one with nearly the same content that had it first.
+    /// The page that leads it, which had nearly the same content first; null if there is none.
     pub(crate) leader: Option<&'a str>,
-    /// The prefix of its rule.
+    /// The prefix of the rule for the page; null if it has no such rule.
     pub(crate) rule: Option<String>,
 }
 
-/// How often a page is believed to change.
+/// The estimated number of changes per day of a page.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ChangesPerDay")]
 pub(crate) struct Changes {
     mean: f64,
-    /// From where on the rate is, with a probability of 90 %.
+    /// The lower bound of the 90 % interval of the rate.
     low: f64,
-    /// Up to where the rate is, with the same probability.
+    /// The upper bound of the 90 % interval of the rate.
     high: f64,
 }
 

@@ -17,32 +17,32 @@ const DAY_MS: i64 = 86_400_000;
 /// The number of comparisons from which older ones may count for less.
 const HALVED: u32 = 64;
 
-/// The message if no value is enough.
+/// The message if no value reaches the threshold.
 const TOO_FEW: &str = "; there are too few visits for pages that may wait";
 
 /// The explanation of the decision about a page.
 pub(super) struct Explanation<'a> {
     pub(super) page: &'a Decision,
-    /// The estimate for a page of its host that has no visits.
+    /// The estimate for a page of its host without visits.
     pub(super) of_host: &'a NewPage,
     pub(super) plan: &'a Plan,
-    /// The policy that the page goes by.
+    /// The policy for the page.
     pub(super) policy: Policy,
-    /// The longest time that it may wait.
+    /// The longest time between two visits.
     pub(super) longest: Interval,
     pub(super) now: Time,
     pub(super) host: Option<Host>,
     pub(super) last: Option<Last>,
 }
 
-/// A rate with its range.
+/// Formats a rate with its range.
 pub(super) fn rate(Rate { per_day, low, high }: &Rate) -> String {
     let [per_day, low, high] = [per_day, low, high].map(|rate| words::amount(*rate));
     format!("{per_day} changes a day ({low} to {high}, 90 %)")
 }
 
 impl Explanation<'_> {
-    /// Whether it is due, and why.
+    /// States when the page is due, and why.
     pub(super) fn verdict(&self) -> String {
         let Decision { page, reason, due, .. } = self.page;
         let url = escape::whole(&page.url);
@@ -86,7 +86,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// What the policy makes of the time since the last visit.
+    /// The result of the policy for the time since the last visit.
     fn since(&self) -> String {
         let (last, value) = (&self.page.page.last, words::amount(self.page.value));
         let failed = last.seen == Seen::Failed;
@@ -112,7 +112,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// What a visit is worth, and from what on others are visited.
+    /// The value of a visit, and the value from which other pages are visited.
     fn worth(&self, when: &str) -> String {
         let value = words::amount(self.page.value);
         let threshold = self.plan.threshold();
@@ -130,7 +130,7 @@ impl Explanation<'_> {
         format!("{text}, and {others}")
     }
 
-    /// What its visits found.
+    /// The results of its visits.
     pub(super) fn comparisons(&self) -> String {
         let page = &self.page.page;
         let changes = page.changes;
@@ -140,7 +140,7 @@ impl Explanation<'_> {
             let visits = words::many(page.visits, "visit is", "visits are");
             return format!("its {visits} not enough to compare two");
         }
-        // As many visits make more comparisons than are counted.
+        // With this many visits, there were more comparisons than are counted.
         let late = if all >= HALVED && page.visits > 128 { "of late " } else { "" };
         let count =
             |count: u32| if count == 0 { "none".into() } else { words::count(count.into()) };
@@ -162,7 +162,7 @@ impl Explanation<'_> {
         text
     }
 
-    /// How often it changes, and other pages of its host.
+    /// The estimated change rates of the page, and of other pages of its host.
     pub(super) fn rates(&self) -> String {
         let own = rate(&self.page.rate);
         let Some(Host { compared, is_cut }) = self.host else { return own };
@@ -176,7 +176,7 @@ impl Explanation<'_> {
         )
     }
 
-    /// How much it matters, where that is not as much as others.
+    /// The weight of the page, and what reduces it; `None` if it is 1.
     pub(super) fn weight(&self) -> Option<String> {
         let Decision { page, weight, near, rule, .. } = self.page;
         let mut reasons = Vec::new();
@@ -198,7 +198,7 @@ impl Explanation<'_> {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    /// What all of this follows from.
+    /// The interval and the number of visits a day on which the answer is based.
     pub(super) fn visits(&self, is_said: bool) -> String {
         let every =
             self.page.every.map_or("never".into(), |every| format!("every {}", span(every)));
@@ -211,7 +211,7 @@ impl Explanation<'_> {
         format!("to be visited {every} at {visits} visits a day{source}")
     }
 
-    /// A time: a date, unless it is near.
+    /// Formats a time: as a date, or to the second if it is within two days.
     fn date(&self, at: Time) -> String {
         let is_near = at.as_ms().abs_diff(self.now.as_ms()) < 2 * DAY_MS.unsigned_abs();
         if is_near { time::to_second(at) } else { time::day(at) }

@@ -1,6 +1,6 @@
 //! The text below the options in the long help.
 
-/// Its lines are joined and wrapped anew.
+/// The help joins and wraps these lines.
 pub(super) const HELP: &str = r#"Examples:
   simkeep recrawl crawl.simkeep https://example.com/news
   simkeep recrawl crawl.simkeep https://example.com/news --per-day 5000

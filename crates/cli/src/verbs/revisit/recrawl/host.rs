@@ -1,21 +1,21 @@
-//! The pages of a host.
+//! Counts the pages of a host.
 
 use simkeep::{Prefix, Snapshot};
 
-/// The most pages of a host that are looked at.
+/// The maximum number of pages of a host to count.
 const PAGES_MAX: usize = 10_000;
 
-/// What is counted of the pages of a host.
+/// The counts of a host's pages.
 #[derive(Clone, Copy)]
 pub(super) struct Host {
-    /// How many were compared.
+    /// The number of pages that were compared.
     pub(super) compared: usize,
-    /// Whether there are pages that were not looked at.
+    /// Whether there are pages that were not counted.
     pub(super) is_cut: bool,
 }
 
 impl Host {
-    /// That of a URL, at its port; none if it has no host.
+    /// Counts the pages of a URL's host and port; `None` if the URL has no host.
     pub(super) fn of(snapshot: &Snapshot, url: &str) -> simkeep::Result<Option<Host>> {
         let Some(prefix) = prefix(url) else { return Ok(None) };
         let (mut host, mut pages) = (Host { compared: 0, is_cut: false }, 0);
@@ -32,7 +32,7 @@ impl Host {
     }
 }
 
-/// All pages of the host of a URL, at its port.
+/// The prefix of all pages of a URL's host and port.
 fn prefix(url: &str) -> Option<Prefix> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next().filter(|authority| !authority.is_empty())?;

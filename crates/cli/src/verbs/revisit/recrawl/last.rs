@@ -3,11 +3,11 @@
 use simkeep::fingerprint::Band;
 use simkeep::{Page, Snapshot, Time};
 
-/// When a page was last found changed, or back at an earlier version.
+/// The last visit that found a page changed, or back at an earlier version.
 #[derive(Clone, Copy)]
 pub(super) struct Last {
     pub(super) time: Time,
-    /// By how many bits, and how much that is in their epoch.
+    /// The distance in bits, and its band in the epoch of the content.
     pub(super) distance: Option<(u32, Band)>,
 }
 
@@ -17,7 +17,7 @@ impl Last {
         let distance = match last.distance {
             None => None,
             Some(bits) => {
-                // Fingerprints of a version that was in force since may be of another epoch.
+                // Fingerprints of a version in force since then may be of another epoch.
                 let then = snapshot.as_of(&page.url, last.time)?;
                 let content = then.and_then(|visit| visit.seen.content().copied()).or(page.content);
                 content.map(|content| (bits, snapshot.meaning(content.epoch, bits).band))

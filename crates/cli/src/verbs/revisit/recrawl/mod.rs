@@ -1,4 +1,4 @@
-//! `recrawl`: when a page is to be visited again, and why.
+//! `recrawl`: explains when a page is due, and why.
 
 mod explanation;
 mod help;
@@ -43,7 +43,7 @@ impl Recrawl {
         let snapshot = reader.snapshot();
         let question = self.asked.question(&snapshot)?;
         let Some(plan) = self.asked.plan(&snapshot, &question.due)? else {
-            // Any number of visits will do for no pages.
+            // Without pages, the plan is the same for any number of visits.
             let plan = Plan::of(&snapshot, &question.due, 1.0)?;
             let of_new = plan.of_new(&self.url)?;
             let exit = self.unknown((&reader, None), &of_new, common.json, output)?;
@@ -143,35 +143,37 @@ impl Recrawl {
     }
 }
 
-/// When a page is to be visited again, and why.
+/// When a page is due, and why.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     #[serde(flatten)]
     page: Page<'a>,
     #[serde(flatten)]
     plan: OfPlan,
-    /// When it was last found changed, or back at an earlier version.
+    /// The last change or return to an earlier version; null if there was none.
     last_change: Option<Change>,
-    /// How often a new page of its host is believed to change.
+    /// The estimated change rate of a new page of its host.
     host_changes_per_day: Changes,
-    /// How many pages of its host were compared, this one among them.
+    /// The number of compared pages of its host, which may include this page; null if the page
+    /// is unknown or has no host.
     host_compared: Option<usize>,
     saw: Saw,
 }
 
-/// What dates follow from.
+/// The parameters from which the dates follow.
 #[derive(Serialize, JsonSchema)]
 struct OfPlan {
-    /// From what value on pages are visited; null if there are too few visits for pages that may wait.
+    /// The value from which pages are visited; null without pages, or if there are too few visits
+    /// for pages that may wait.
     threshold: Option<f64>,
-    /// How many visits there are in a day; null if there are no pages.
+    /// The number of visits a day; null without pages.
     visits_per_day: Option<Number>,
 }
 
 /// A change of a page.
 #[derive(Serialize, JsonSchema)]
 struct Change {
-    /// When the visit was that found it.
+    /// The time of the visit that found it.
     t: Time,
     distance: Option<u32>,
     band: Option<Band>,

@@ -1,14 +1,15 @@
-//! What would have been best, where rates are known.
+//! The best possible freshness, if change rates are known.
 
 use simkeep::recrawl::{
     KnownPage, Optimum, RecrawlError, few_misses, fixed_intervals, random_times,
 };
 
-/// The most that a number of visits could do for pages of known rates, by three measures.
+/// The best freshness that a number of visits can reach for pages of known rates, by one of three
+/// measures.
 #[derive(Clone, Debug)]
 pub(super) struct Best {
     pub(super) name: &'static str,
-    /// What it is, for programs.
+    /// The name of the measure in JSON.
     pub(super) key: &'static str,
     pub(super) freshness: f64,
 }
@@ -21,7 +22,7 @@ const ALL: [(&str, &str, Finds); 3] = [
     ("fewest misses at random times", "few_misses", few_misses),
 ];
 
-/// What would have been best for each number of visits, on average over the worlds; nothing where no
+/// Computes the best freshness for each number of visits, averaged over the worlds; empty if no
 /// rates are known.
 pub(super) fn of(
     worlds: &[Vec<KnownPage>],

@@ -1,6 +1,6 @@
 //! The text below the options in the long help.
 
-/// Its lines are joined and wrapped anew.
+/// The help joins and wraps these lines.
 pub(super) const HELP: &str = r#"Examples:
   simkeep simulate crawl.simkeep --every 28d --policy value --policy uniform
   simkeep simulate crawl.simkeep --per-day 5000 --plot freshness.svg

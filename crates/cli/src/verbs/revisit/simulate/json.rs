@@ -1,4 +1,4 @@
-//! The results for programs.
+//! The results, as JSON.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use super::best::Best;
 use super::row::{self, Row};
 use super::setting::Setting;
 
-/// A policy; or, at random, what would have been best.
+/// A policy; with --random, also a bound on all policies.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Line<'a> {
@@ -16,39 +16,39 @@ pub(crate) enum Line<'a> {
     Optimum(Optimum),
 }
 
-/// How fresh crawls would have been under a policy.
+/// The freshness of simulated crawls under a policy.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfPolicy<'a> {
     policy: &'a str,
     pages: u64,
-    /// How many visits there are in a day.
+    /// The number of visits a day.
     visits_per_day: f64,
     /// The first day that is measured.
     from_day: f64,
-    /// The last day.
+    /// The last day that is measured.
     to_day: f64,
-    /// How many crawls the figures are the means of.
+    /// The number of crawls over which the figures are averaged.
     crawls: usize,
-    /// The share of the time in which what the crawler saw last was in force.
+    /// The ratio of the time in which the crawler's newest copy was current.
     fresh: Mean,
-    /// The share of the time in which it was in force up to minor changes.
+    /// The ratio of the time in which the crawler's newest copy was current, up to minor changes.
     near_fresh: Mean,
-    /// Changes since the last visit, where each further one counts less.
+    /// The number of changes since the last visit, where each further change counts less.
     missed: Mean,
-    /// The share of the 64 bits that differed.
+    /// The ratio of the 64 bits that differed.
     bits: Mean,
-    /// How many visits a day were made.
+    /// The number of visits a day that were made in the measured time.
     measured_visits_per_day: f64,
-    /// By how much more of the time pages were fresh than under the first policy.
+    /// The difference of `fresh` from that of the first policy; null for the first policy.
     fresher: Option<Mean>,
 }
 
-/// What crawlers could reach that know all rates.
+/// A bound: the freshness of a crawler that knows all change rates.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Optimum {
-    /// "fixed_intervals", "random_times" or "few_misses".
+    /// The measure: "fixed_intervals", "random_times" or "few_misses".
     optimum: &'static str,
-    /// How many visits there are in a day.
+    /// The number of visits a day.
     visits_per_day: f64,
     fresh: Mean,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Optimum {
 #[derive(Serialize, JsonSchema)]
 struct Mean {
     mean: f64,
-    /// Its standard error, of several crawls.
+    /// The standard error of the mean; null for a single crawl.
     error: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ impl From<row::Mean> for Mean {
     }
 }
 
-/// A line for each row, and for each that would have been best.
+/// A line for each row, and for each bound.
 pub(super) fn lines<'a>(
     rows: &'a [Row],
     best: Option<&Vec<Best>>,

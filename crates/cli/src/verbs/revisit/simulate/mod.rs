@@ -1,4 +1,4 @@
-//! `simulate`: how fresh crawls would have been under each policy.
+//! `simulate`: compares the freshness of simulated crawls under each policy.
 
 mod best;
 mod help;
@@ -76,7 +76,7 @@ pub(crate) struct Simulate {
     plot: Option<PathBuf>,
 }
 
-/// How the rates of pages that change by chance are drawn.
+/// The distribution of the change rates of random pages.
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
     /// 500 pages; all octaves from a change in 400 days to three a day are equally likely
@@ -105,7 +105,7 @@ impl Simulate {
         }
     }
 
-    /// Crawls pages that change by chance.
+    /// Simulates crawls of random pages.
     fn random(&self, kind: Kind, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let days = f64::from(self.days);
         let seeds = (0..u64::from(self.seeds)).map(|number| self.seed.wrapping_add(number));
@@ -124,7 +124,7 @@ impl Simulate {
         self.compare(&worlds, &known, &setting, common.json, output)
     }
 
-    /// Crawls the pages of a store again.
+    /// Simulates a crawl of the pages of a store.
     fn replay(&self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let replay =
             common.read()?.snapshot().replay(None, self.max_pages as usize, self.returns)?;
@@ -144,8 +144,8 @@ impl Simulate {
         self.compare(&[replay.pages], &[], &setting, common.json, output)
     }
 
-    /// Crawls some worlds in all ways, and shows what came of it. `known` are the rates of their pages,
-    /// if they are known.
+    /// Simulates all policies on some worlds, and prints the results. `known` are the change rates
+    /// of their pages; empty if unknown.
     fn compare<P: Page>(
         &self,
         worlds: &[Vec<P>],
@@ -193,13 +193,13 @@ impl Simulate {
         Ok(Exit::Done)
     }
 
-    /// The visits a day of all pages.
+    /// The number of visits a day to all pages.
     fn visits_per_day(&self, setting: &Setting) -> f64 {
         let every = self.every.map_or(7.0, Interval::days);
         self.per_day.unwrap_or(setting.pages as f64 / every)
     }
 
-    /// The days that are simulated.
+    /// The days to simulate.
     fn span(&self, days: f64) -> Result<Span, Failure> {
         let from = self.warm_up.map_or(days / 4.0, |time| time.as_secs_f64() / 86_400.0);
         let step = self.step.map_or((days / 10_000.0).max(0.25), Interval::days);

@@ -4,7 +4,7 @@ use super::best::Best;
 use super::row::Row;
 use crate::output::plot::{Axis, Curve, Panel, Plot};
 
-/// Draws the freshness of all rows, and the best that there could be.
+/// Draws the freshness of all rows, and the best possible one.
 pub(super) fn svg(
     title: &str,
     visits: &[f64],
@@ -27,7 +27,7 @@ pub(super) fn svg(
         let text = format!("{:.4}", visits / sample);
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     };
-    // Each number of visits is twice the one before.
+    // Each number of visits is twice the previous one, so the axis is logarithmic.
     let steps = (0..).map(f64::from);
     let curve = |heights: &Vec<f64>| Curve {
         points: steps.clone().zip(heights.iter().copied()).collect(),
@@ -43,7 +43,7 @@ pub(super) fn svg(
     Plot { title, size: (700.0, 380.0), panels: vec![panel], names, note: "" }.svg()
 }
 
-/// What the panel shows: whole tenths around all curves.
+/// The range of the vertical axis: whole tenths around all curves.
 fn bounds(curves: &[Vec<f64>]) -> (f64, f64) {
     let all = || curves.iter().flatten().copied();
     let low = all().fold(1.0, f64::min);
@@ -69,9 +69,10 @@ mod tests {
         let best = best.map(|freshness| vec![Best { name: "best", key: "best", freshness }]);
         let svg = svg("1 < 2", &[1.0, 2.0, 4.0, 8.0, 16.0], 0.5, &[rows.to_vec()], &best);
         assert!(svg.contains("<title>1 &lt; 2</title>") && svg.contains("&lt;a&gt;"), "{svg}");
-        // From 0.2 to 0.8, and twice the visits of the sample.
+        // The axis goes from 0.2 to 0.8, and shows twice the visits of the sample.
         assert!(svg.contains(">0.20<") && svg.contains(">0.80<") && svg.contains(">32<"), "{svg}");
-        // The best ends in the upper right corner of the panel, which begins at 64 and 84.
+        // The best possible curve ends in the upper right corner of the panel, which begins at 64
+        // and 84.
         assert!(svg.contains(" 764.0,84.0\""), "{svg}");
         let first = format!("points=\"64.0,{:.1} ", 84.0 + 380.0 * 0.55 / 0.6);
         assert!(svg.contains(&first), "{svg}");

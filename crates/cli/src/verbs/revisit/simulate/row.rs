@@ -1,19 +1,19 @@
-//! What came of one way to crawl.
+//! The results of one policy.
 
 use simkeep::recrawl::simulate::Figures;
 
-/// What came of one way to crawl, in each of several worlds.
+/// The results of one policy, in each of several worlds.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) figures: Vec<Figures>,
 }
 
-/// The mean of some numbers, and how sure it is.
+/// The mean of some numbers, and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mean {
     pub(super) mean: f64,
-    /// Its standard error, if there are two numbers or more.
+    /// The standard error; `None` for a single number.
     pub(super) error: Option<f64>,
 }
 
@@ -34,7 +34,7 @@ impl Row {
         Mean::of(self.figures.iter().map(of))
     }
 
-    /// By how much it is fresher than another one, world by world.
+    /// The mean difference of its freshness from that of another row, world by world.
     pub(super) fn fresher_than(&self, other: &Row) -> Mean {
         let pairs = self.figures.iter().zip(&other.figures);
         Mean::of(pairs.map(|(own, other)| own.freshness - other.freshness))

@@ -1,4 +1,4 @@
-//! All crawls, shared out among threads.
+//! Runs all crawls on all cores.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,15 +11,15 @@ use super::row::Row;
 use crate::exit::Failure;
 use crate::output::progress::counted;
 
-/// What is crawled by what.
+/// The crawls to simulate.
 pub(super) struct Crawls<'a> {
     pub(super) by: &'a [Decider],
-    /// The visits a day.
+    /// The numbers of visits a day.
     pub(super) visits: &'a [f64],
     pub(super) span: Span,
 }
 
-/// Crawls all worlds in all ways: for each decider, a row for each number of visits.
+/// Simulates all crawls on all worlds. Returns, for each decider, a row for each number of visits.
 pub(super) fn run<P: Page>(
     worlds: &[Vec<P>],
     crawls: &Crawls<'_>,
@@ -47,7 +47,7 @@ pub(super) fn run<P: Page>(
     Ok(crawls.by.iter().map(row).collect())
 }
 
-/// Does all jobs, on all threads that are to be had. The answers are in the order of the jobs.
+/// Runs all jobs on all available threads. Returns the results in the order of the jobs.
 fn shared_out<J: Sync, T: Send>(
     jobs: &[J],
     work: impl Fn(&J) -> simkeep::Result<T> + Sync,
@@ -64,7 +64,7 @@ fn shared_out<J: Sync, T: Send>(
     };
     thread::scope(|scope| {
         let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        // This thread works as well, so none has to be had.
+        // This thread works, too, so the work is done even if no other thread can be started.
         for _ in 1..cores.min(jobs.len()) {
             let _ = Builder::new().spawn_scoped(scope, take);
         }

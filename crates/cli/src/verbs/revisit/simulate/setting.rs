@@ -1,4 +1,4 @@
-//! What is simulated, in words.
+//! A description of the simulation, in words.
 
 use simkeep::Time;
 use simkeep::query::Replay;
@@ -6,21 +6,21 @@ use simkeep::recrawl::simulate::Span;
 
 use super::words;
 
-/// What is simulated.
+/// The parameters of the simulation.
 pub(super) struct Setting {
-    /// How many pages there are, those included that are not in the sample.
+    /// The number of pages, including pages that are not in the sample.
     pub(super) pages: u64,
-    /// The share of them that is crawled.
+    /// The ratio of the pages that are simulated.
     pub(super) sample: f64,
     pub(super) days: f64,
-    /// What is to be said below the table.
+    /// The lines below the table.
     pub(super) note: Vec<String>,
-    /// The first and the last time of a store.
+    /// The first and the last time of the store; `None` for random pages.
     pub(super) times: Option<(Time, Time)>,
 }
 
 impl Setting {
-    /// What is to be said of the pages of a store.
+    /// The lines below the table about the pages of a store.
     pub(super) fn of_replay(sample: f64, replay: &Replay) -> Vec<String> {
         let mut note = vec![
             "Each version is taken to be in force from the visit that found it until the visit that \
@@ -37,12 +37,12 @@ impl Setting {
         note
     }
 
-    /// What stands above a plot.
+    /// The title of the plot.
     pub(super) fn title(&self) -> String {
         format!("Freshness by visits a day, {}", words::many(self.pages, "page", "pages"))
     }
 
-    /// What stands above the table.
+    /// The lines above the table.
     pub(super) fn lines(&self, per_day: f64, span: Span, worlds: usize) -> Vec<String> {
         let pages = words::many(self.pages, "page", "pages");
         let every = self.pages as f64 / per_day;

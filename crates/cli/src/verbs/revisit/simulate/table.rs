@@ -3,7 +3,7 @@
 use super::best::Best;
 use super::row::{Mean, Row};
 
-/// Names are mostly no longer; one that is pushes its line to the right.
+/// The width of the column of names. A longer name pushes its line to the right.
 const NAME_WIDTH: usize = 30;
 
 /// Whether there are several crawls, so that differences have standard errors.
@@ -19,7 +19,7 @@ pub(super) fn heading(rows: &[Row]) -> String {
     format!("{:<NAME_WIDTH$}{titles}{against}", "policy")
 }
 
-/// A line for each row, and one for each bound.
+/// A line for each row, and for each bound.
 pub(super) fn lines(rows: &[Row], best: Option<&Vec<Best>>) -> Vec<String> {
     let errors = has_errors(rows);
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! CDXJ, the index of web archives: a line for each visit, by SURT and time.
+//! CDXJ, the index format of web archives: a line for each visit, by SURT and time.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use crate::time;
 /// An index that is being written.
 pub(super) struct Cdxj<'w> {
     gathered: Gathered<'w>,
-    /// The page that was written last, and its key.
+    /// The last page that was written, and its key.
     url: String,
     key: String,
 }
@@ -42,7 +42,7 @@ impl Rows for Cdxj<'_> {
             put("digest", digest.to_string().into());
         }
         if let Some(status) = row.status {
-            // Indexes have it as a text.
+            // Indexes store the status as a string.
             put("status", status.to_string().into());
         }
         if let Some(fingerprint) = row.fingerprint {
@@ -64,7 +64,7 @@ impl Rows for Cdxj<'_> {
     }
 }
 
-/// The SURT of a page, in ASCII and without a space, which would end it.
+/// The SURT of a page, in ASCII and without spaces, since a space ends the key.
 fn key(url: &str) -> String {
     let mut key = String::new();
     for byte in surt(url).bytes() {

@@ -1,4 +1,4 @@
-//! Comma-separated values, as RFC 4180 has them but for the ends of lines, which are LF.
+//! Comma-separated values as in RFC 4180, except that lines end with LF.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -10,13 +10,13 @@ use super::gathered::Gathered;
 use crate::exit::Failure;
 use crate::output::visit;
 
-/// The names of the columns.
+/// The header line.
 const HEADER: &str = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class\n";
 
 /// A table that is being written.
 pub(super) struct Csv<'w> {
     gathered: Gathered<'w>,
-    /// Whether it goes to a terminal, which nothing is to steer.
+    /// Whether a terminal shows the output, so that control characters must be escaped.
     shown: bool,
 }
 
@@ -59,12 +59,13 @@ impl Rows for Csv<'_> {
     }
 }
 
-/// Writes a cell with untrusted text. Text that a spreadsheet may take for a formula gets a leading `'`,
-/// and so does text that begins with `'`. So removing one leading `'` always restores the text.
+/// Writes a cell with untrusted text. Text that a spreadsheet may take for a formula gets a leading
+/// `'`, and so does text that begins with `'`. So removing one leading `'` always restores the
+/// text.
 fn cell(out: &mut Vec<u8>, text: &str) {
     let is_formula = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let mark = if is_formula || text.starts_with('\'') { "'" } else { "" };
-    // Where a program cuts cells at another mark than the comma, a quoted one stays whole.
+    // Quotes also protect characters other than the comma at which some programs split cells.
     let is_plain = |c: char| !matches!(c, '"' | ',' | ';' | '|' | '\n' | '\r' | '\t');
     let has_edge = text.starts_with(' ') || text.ends_with(' ');
     if text.chars().all(is_plain) && !has_edge {
@@ -109,7 +110,7 @@ mod tests {
         }
     }
 
-    /// A cell as a reader takes it.
+    /// Parses a cell as a reader does.
     fn read(cell: &str) -> String {
         let inner = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
         inner.map_or_else(|| cell.to_owned(), |inner| inner.replace("\"\"", "\""))

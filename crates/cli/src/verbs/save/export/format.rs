@@ -1,4 +1,4 @@
-//! What an export is written as.
+//! The formats of an export.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,30 +14,30 @@ use crate::exit::Failure;
 use crate::output::row_file::not_built;
 use crate::output::{visit, words};
 
-/// What an export is written as.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, ValueEnum)]
 pub(super) enum Format {
-    /// Lines of JSON, the whole store, which `simkeep load` reads
+    /// JSON lines of the whole store, which `simkeep load` reads
     #[default]
     Jsonl,
     /// A table of comma-separated values, with a header line
     Csv,
-    /// An index of visits by SURT and time, as web archives have
+    /// An index of visits by SURT and time, as for web archives
     Cdxj,
     /// A Parquet file
     Parquet,
 }
 
-/// What writes entries in one of the formats that are tables.
+/// A writer of one of the formats that are tables.
 pub(super) trait Rows {
-    /// Writes an entry; false if the format has no place for it.
+    /// Writes an entry. Returns false if the format does not contain such entries.
     fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure>;
-    /// Writes what is left.
+    /// Writes buffered rows and completes the output.
     fn end(self: Box<Self>) -> Result<(), Failure>;
 }
 
 impl Format {
-    /// Whether it can be written there.
+    /// Checks that the format can be written to this file or terminal.
     pub(super) fn check(self, file: Option<&Path>, is_terminal: bool) -> Result<(), Failure> {
         if self != Format::Parquet {
             return Ok(());
@@ -58,7 +58,7 @@ impl Format {
         }
     }
 
-    /// Begins a table. `shown` says that it goes to a terminal.
+    /// Begins a table; `None` for JSON lines. `shown` is whether a terminal shows the output.
     pub(super) fn rows<'w>(
         self,
         to: &'w mut (impl Write + Send),
@@ -76,7 +76,7 @@ impl Format {
     }
 }
 
-/// An entry of a page, as tables have it.
+/// An entry of a page, as a table row.
 pub(super) struct Row<'a> {
     pub(super) url: &'a str,
     pub(super) time: Time,
@@ -84,7 +84,7 @@ pub(super) struct Row<'a> {
     pub(super) fingerprint: Option<u64>,
     pub(super) digest: Option<Digest>,
     pub(super) status: Option<u16>,
-    /// What a visit meant, or what else it is.
+    /// The verdict of a visit, or the kind of another entry.
     pub(super) verdict: &'static str,
     pub(super) distance: Option<u32>,
     pub(super) weight: Option<Weight>,

@@ -1,11 +1,11 @@
-//! Bytes that are gathered before they are passed on.
+//! Buffers output, to write many bytes at a time.
 
 use std::io::{self, Write};
 
-/// As many as are gathered.
+/// The number of bytes to buffer.
 pub(super) const GATHERED_BYTES: usize = 64 << 10;
 
-/// What passes bytes on, many at a time.
+/// A buffer in front of a writer.
 pub(super) struct Gathered<'w> {
     to: &'w mut (dyn Write + Send),
     pub(super) bytes: Vec<u8>,
@@ -16,12 +16,12 @@ impl<'w> Gathered<'w> {
         Gathered { to, bytes: Vec::with_capacity(GATHERED_BYTES) }
     }
 
-    /// Passes them on, if they are enough.
+    /// Writes the buffer if it is full.
     pub(super) fn pass(&mut self) -> io::Result<()> {
         if self.bytes.len() >= GATHERED_BYTES { self.pass_all() } else { Ok(()) }
     }
 
-    /// Passes all on.
+    /// Writes the buffer.
     pub(super) fn pass_all(&mut self) -> io::Result<()> {
         self.to.write_all(&self.bytes)?;
         self.bytes.clear();

@@ -1,11 +1,11 @@
-//! What an export is made of, for its schema. `simkeep_formats::export` writes it.
+//! The lines of an export, for its schema. `simkeep_formats::export` writes them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::output::json::{Entry, EpochName, Hash, Role, Time};
 
-/// What --output says with --json; without that, a line of an export.
+/// With --output, the result of the export; otherwise a line of the export.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "lines are not written from here")]
@@ -18,45 +18,45 @@ pub(crate) enum Line<'a> {
     Last(Last<'a>),
 }
 
-/// The first line.
+/// The first line of an export.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct First<'a> {
     #[schemars(extend("const" = "export"))]
     simkeep: &'a str,
-    /// The version of the format: see docs/export.md.
+    /// The version of the export format; see docs/export.md.
     version: u32,
-    /// The prefix of the pages that it is of, if not of all.
+    /// The prefix of the exported pages; left out if all pages are exported.
     #[serde(skip_serializing_if = "Option::is_none")]
     under: Option<&'a str>,
-    /// From when on it has entries, if not all.
+    /// The time from which entries are exported; left out if all entries are exported.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Time>,
-    /// True if it has only what is in force.
+    /// True if only current content is exported; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     in_force_only: Option<bool>,
 }
 
-/// An epoch.
+/// An epoch of the store.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "EpochLine")]
 pub(crate) struct Epoch<'a> {
     epoch: EpochName<'a>,
-    /// If not both.
+    /// The purpose of the epoch's fingerprints; left out if it has both roles.
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<Role>,
-    /// The largest distance that is a minor change, in bits.
+    /// The largest distance of a minor change, in bits.
     minor: u32,
-    /// The largest distance that is a moderate change.
+    /// The largest distance of a moderate change, in bits.
     moderate: u32,
-    /// How many visits the store knew when it began.
+    /// The number of visits in the store when the epoch began.
     begun_at_visit: u64,
-    /// How many leading bits are not compared, if any.
+    /// The number of leading bits that are not compared; left out if it is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     reserved: Option<u32>,
-    /// True if it has ended.
+    /// True if the epoch has ended; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<bool>,
-    /// The checksum of its table, if it has one.
+    /// The checksum of its frequency table; left out if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<Hash>,
 }
@@ -66,18 +66,18 @@ pub(crate) struct Epoch<'a> {
 pub(crate) struct TablePart<'a> {
     /// The checksum of the table.
     table: Hash,
-    /// Where in the table the part begins, in bytes.
+    /// The byte offset of the part in the table.
     offset: u64,
-    /// How many bytes the table has.
+    /// The size of the whole table in bytes.
     table_bytes: u64,
     base64: &'a str,
 }
 
-/// The last line.
+/// The last line of an export.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Last<'a> {
     #[schemars(extend("const" = "end"))]
     simkeep: &'a str,
-    /// How many lines there are, with this one.
+    /// The number of lines of the export, including this one.
     lines: u64,
 }

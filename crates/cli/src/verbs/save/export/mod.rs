@@ -1,4 +1,4 @@
-//! `export`: a whole store as lines, for `load` or for other programs.
+//! `export`: writes a whole store in a format for `load` or for other programs.
 
 mod cdxj;
 mod csv;
@@ -76,19 +76,20 @@ pub(crate) struct Export {
 #[schemars(rename = "Written")]
 pub(crate) struct Answer<'a> {
     file: &'a str,
-    /// How many lines it has; null of a table for other programs.
+    /// The number of lines, including the first and the last; null for formats other than JSON
+    /// lines.
     lines: Option<u64>,
     pages: u64,
     entries: u64,
-    /// The size of the file.
+    /// The size of the file in bytes.
     file_bytes: u64,
     saw: Saw,
 }
 
-/// What was written.
+/// Counts of the written lines, pages and entries.
 #[derive(Default)]
 struct Written {
-    /// If it is of lines that say how many they are.
+    /// The number of lines; `None` for formats other than JSON lines.
     lines: Option<u64>,
     pages: u64,
     entries: u64,
@@ -100,7 +101,7 @@ impl Export {
         let (snapshot, pages) = (reader.snapshot(), reader.stats()?.pages);
         self.format.check(self.output.as_deref(), output.is_terminal())?;
         let Some(path) = &self.output else {
-            // Drawn between the lines, it would be in the way.
+            // On a terminal, a progress bar would garble the lines.
             if output.is_terminal() {
                 self.write(&snapshot, output.writer(), true, &AtomicU64::new(0))?;
             } else {
@@ -131,7 +132,8 @@ impl Export {
         Ok(Exit::Done)
     }
 
-    /// Writes all that is asked for, perhaps to a terminal; `done` counts pages.
+    /// Writes everything that the user asked for. `shown` is whether a terminal shows it; `done`
+    /// counts pages.
     fn write(
         &self,
         snapshot: &Snapshot,
@@ -162,7 +164,7 @@ impl Export {
         Ok(written)
     }
 
-    /// Writes all lines; `done` counts pages.
+    /// Writes the export as JSON lines; `done` counts pages.
     fn write_lines(
         &self,
         snapshot: &Snapshot,
@@ -210,7 +212,8 @@ impl Export {
     }
 }
 
-/// What makes the fingerprints of an epoch, unless its table is not there, or not needed any more.
+/// The origin of an epoch's fingerprints; `None` if they are made elsewhere, if its table is missing, or
+/// if the epoch has ended.
 fn origin(snapshot: &Snapshot, info: &EpochInfo) -> simkeep::Result<Option<Origin>> {
     match Origin::of(snapshot, info.epoch) {
         Err(Error::EndedEpoch(_) | Error::NoTable { .. }) => Ok(None),

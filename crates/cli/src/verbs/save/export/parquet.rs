@@ -1,4 +1,4 @@
-//! A Parquet file, written.
+//! Writes an export as a Parquet file.
 
 use std::io::Write;
 

@@ -1,27 +1,27 @@
-//! Some documents, indexed by their shingles.
+//! A block of documents, indexed by their shingles.
 
 use std::ops::Range;
 
-/// Which of some documents has which shingle.
+/// An inverted index from shingles to the documents of a block.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The number of its first document.
+    /// The number of the block's first document.
     first: usize,
-    /// How many different shingles each document has.
+    /// The number of distinct shingles of each document.
     sizes: Vec<u32>,
-    /// The hashes of all shingles, ascending.
+    /// The hashes of all shingles, in ascending order.
     hashes: Vec<u64>,
-    /// Where those begin whose leading bits are at least these.
+    /// For each value of the leading bits, the index of the first hash with at least that value.
     directory: Vec<u32>,
-    /// The shift of a hash that leaves its leading bits.
+    /// The shift that leaves the leading bits of a hash.
     shift: u32,
-    /// Where the posting list of each shingle begins.
+    /// The start of each shingle's posting list.
     starts: Vec<u32>,
-    /// All posting lists: the documents, counted from the first, ascending.
+    /// All posting lists: ascending document numbers, relative to the first document.
     postings: Vec<u32>,
 }
 
-/// Documents that are to be a block.
+/// A block under construction.
 #[derive(Debug)]
 pub(super) struct Builder {
     first: usize,
@@ -30,25 +30,25 @@ pub(super) struct Builder {
     occurrences: Vec<(u64, u32)>,
 }
 
-/// What a document resembles.
+/// The documents that a document resembles.
 #[derive(Debug)]
 pub(super) struct Resembling {
     /// The number of the document.
     pub(super) number: u32,
-    /// Those with smaller numbers, and how much.
+    /// The documents with smaller numbers that it resembles, and their resemblance.
     pub(super) others: Vec<(u32, f64)>,
-    /// How many steps it took to find them.
+    /// The number of steps that the search took.
     pub(super) steps: u64,
 }
 
-/// What is kept from one search to the next.
+/// Buffers that are reused by searches.
 #[derive(Clone, Debug)]
 pub(super) struct Scratch {
-    /// How many shingles each document of the block has in common with the other; 0 between searches.
+    /// For each document of the block, the number of shingles in common; all 0 between searches.
     common: Vec<u32>,
-    /// The documents for which that is not 0.
+    /// The documents whose count is not 0.
     met: Vec<u32>,
-    /// How long the posting lists of the other's shingles are, and which.
+    /// The length and the index of each posting list of the document's shingles.
     lists: Vec<(usize, usize)>,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Scratch {
               is shorter than that"
 )]
 impl Builder {
-    /// Takes the next document: its shingles, each once.
+    /// Adds the next document: its distinct shingles.
     pub(super) fn push(&mut self, shingles: &[u64]) {
         let document = self.sizes.len() as u32;
         self.sizes.push(shingles.len() as u32);
@@ -78,7 +78,7 @@ impl Builder {
             postings.push(document);
         }
         starts.push(postings.len() as u32);
-        // A place for each hash, more or less; at least two, so that there is a bit to go by.
+        // About one slot for each hash. At least two slots, so that there is a leading bit.
         let bits = hashes.len().max(2).ilog2();
         let shift = u64::BITS - bits;
         let mut directory = Vec::with_capacity((1 << bits) + 1);
@@ -93,12 +93,12 @@ impl Builder {
 
 #[expect(clippy::indexing_slicing, reason = "each index comes from the block itself")]
 impl Block {
-    /// A block that begins with this document.
+    /// Creates a builder for a block that begins with this document.
     pub(super) fn builder(first: usize) -> Builder {
         Builder { first, sizes: Vec::new(), occurrences: Vec::new() }
     }
 
-    /// The number of its first document.
+    /// The number of the block's first document.
     pub(super) fn first(&self) -> usize {
         self.first
     }
@@ -107,8 +107,8 @@ impl Block {
         Scratch { common: vec![0; self.sizes.len()], met: Vec::new(), lists: Vec::new() }
     }
 
-    /// The documents before this one that resemble it so much at least, by its shingles; nothing if
-    /// it takes more steps to look up the rare ones of these.
+    /// Finds the documents before this one with a resemblance of at least `at_least`, by its
+    /// shingles. `None` if the lookup of its rare shingles alone exceeds `steps_max`.
     pub(super) fn resembling(
         &self,
         number: u32,
@@ -143,7 +143,8 @@ impl Block {
             }
         }
         let size = |document: u32| self.sizes[document as usize] as usize;
-        // As near as it could be, if it had all the frequent ones, too.
+        // Keeps the documents that could reach the resemblance if they had all frequent shingles,
+        // too.
         met.retain(|document| {
             let common = &mut common[*document as usize];
             let most = *common as usize + frequent.len();
@@ -164,8 +165,8 @@ impl Block {
         Some(found)
     }
 
-    /// Counts which of some documents have these shingles, in the cheaper way: by looking up each of the
-    /// documents in each list, or by going over all lists. Gives the number of steps.
+    /// Counts the given shingles in the given documents in the cheaper way: by looking up each
+    /// document in each list, or by reading all lists. Returns the number of steps.
     fn count(&self, lists: &[(usize, usize)], common: &mut [u32], documents: &[u32]) -> u64 {
         let over_all: u64 = lists.iter().map(|(length, _)| *length as u64).sum();
         let each: u64 = lists.iter().map(|(length, _)| u64::from(length.ilog2()) + 1).sum();
@@ -187,13 +188,13 @@ impl Block {
         look_up.min(over_all)
     }
 
-    /// The number of a document of the block among all.
+    /// Converts a document number in the block to the number among all documents.
     #[expect(clippy::cast_possible_truncation, reason = "documents have numbers of 32 bits")]
     fn number(&self, document: u32) -> u32 {
         self.first as u32 + document
     }
 
-    /// The place of a shingle.
+    /// The index of a shingle.
     #[expect(clippy::cast_possible_truncation, reason = "the directory is in memory")]
     fn find(&self, hash: u64) -> Option<usize> {
         let leading = (hash >> self.shift) as usize;
@@ -202,22 +203,22 @@ impl Block {
         self.hashes[start..end].binary_search(&hash).ok().map(|at| start + at)
     }
 
-    /// Where the posting list of the shingle at a place lies.
+    /// The range of the posting list of the shingle at an index.
     fn list(&self, at: usize) -> Range<usize> {
         self.starts[at] as usize..self.starts[at + 1] as usize
     }
 }
 
-/// The least number of shingles in common with a document of `shingles` shingles that a resemblance of
-/// `at_least` needs. The resemblance is largest if all shingles of the other document are common; then
-/// it is their ratio to `shingles`.
+/// The minimum number of shingles in common with a document of `shingles` shingles that a
+/// resemblance of `at_least` needs. The resemblance is largest if all shingles of the other
+/// document are common; then it is their ratio to `shingles`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "it is from 1 to theirs"
 )]
 fn needed(shingles: usize, at_least: f64) -> usize {
-    /// Far more than the error of the product. One shingle too few costs a step.
+    /// Far more than the rounding error of the product. One shingle too few costs only time.
     const TOLERANCE: f64 = 1e-6;
     ((at_least * shingles as f64 - TOLERANCE).ceil() as usize).max(1)
 }

@@ -1,17 +1,17 @@
-//! The pairs of documents that resemble each other, found by comparing all with all.
+//! Finds the pairs of documents that resemble each other, by comparing all with all.
 //!
-//! The resemblance of two documents is the Jaccard index of their sets of shingles. To find all pairs
-//! with a resemblance of at least t, the shingles of some documents, a *block*, are indexed, and every
-//! document looks up its shingles there. A document y shares at least t |y| shingles with any document
-//! that resembles it. So it need not look up its t |y| - 1 most frequent shingles: a document with none
-//! of the other shingles cannot reach t. The frequent shingles are those that a template shares with
-//! thousands of pages. Skipping them saves time and loses no pair: for a document with any of the other
-//! shingles, all common shingles are counted (R. J. Bayardo, Y. Ma, R. Srikant, *Scaling up all pairs
-//! similarity search*, WWW 2007; C. Xiao et al., *Efficient similarity joins for near duplicate
-//! detection*, WWW 2008).
+//! The resemblance of two documents is the Jaccard index of their sets of shingles. To find all
+//! pairs with a resemblance of at least t, the shingles of some documents, a *block*, are indexed,
+//! and every document looks up its shingles there. A document y shares at least t |y| shingles with
+//! any document that resembles it. So it need not look up its t |y| - 1 most frequent shingles: a
+//! document with none of the other shingles cannot reach t. The frequent shingles are those that a
+//! template shares with thousands of pages. Skipping them saves time and loses no pair: for a
+//! document with any of the other shingles, all common shingles are counted (R. J. Bayardo, Y. Ma,
+//! R. Srikant, *Scaling up all pairs similarity search*, WWW 2007; C. Xiao et al., *Efficient
+//! similarity joins for near duplicate detection*, WWW 2008).
 //!
-//! Nothing is estimated. Shingles are compared by their 64-bit hashes, so a pair is wrong or missing
-//! only if two different shingles have equal hashes.
+//! Nothing is estimated. Shingles are compared by their 64-bit hashes, so a pair is wrong or
+//! missing only if two different shingles have equal hashes.
 //!
 //! In addition to the texts, this takes the memory of one block and of the pairs.
 
@@ -31,19 +31,20 @@ use crate::input::pipeline::{self, Results};
 use crate::output::progress::counted;
 use block::{Block, Resembling};
 
-/// The bytes of the documents of a block: at least this, and at least a sixteenth of all. So no text is
-/// split into shingles more than 17 times. A block takes 36 bytes for each shingle while it is built:
-/// about 200 MiB with words of five letters and a space, and 576 MiB with words of one letter.
+/// The minimum number of text bytes in a block. A block also has at least a sixteenth of all bytes,
+/// so no text is split into shingles more than 17 times. A block takes 36 bytes for each shingle
+/// while it is built: about 200 MiB with words of five letters and a space, and 576 MiB with words
+/// of one letter.
 const BLOCK_BYTES: usize = 32 << 20;
 const BLOCKS: usize = 16;
-/// Limits a block to fewer than 2^32 shingles.
+/// The maximum number of text bytes in a block, so that it has fewer than 2^32 shingles.
 const BLOCK_BYTES_MAX: usize = u32::MAX as usize;
 
-/// The most steps for counting common shingles, about an hour on one core. Documents that need more are
-/// refused.
+/// The maximum number of steps for counting common shingles, about an hour on one core. Documents
+/// that need more are refused.
 const STEPS_MAX: u64 = 1 << 40;
 
-/// The search: runs of `words` words, and pairs with a resemblance of at least `at_least`.
+/// A search for pairs with a resemblance of at least `at_least`, by runs of `words` words.
 #[derive(Clone, Copy, Debug)]
 struct Search {
     words: u32,
@@ -94,7 +95,7 @@ impl Search {
         })
     }
 
-    /// Which documents are indexed at a time.
+    /// The ranges of documents that are indexed at a time.
     fn blocks(self, documents: &[Named]) -> Vec<Range<usize>> {
         let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
         for (number, named) in documents.iter().enumerate() {
@@ -133,7 +134,7 @@ impl Search {
         Ok(block.finish())
     }
 
-    /// Finds what resembles each document in a block, for the documents in it and after it.
+    /// Looks up each document of a block, and each document after it, in the block.
     fn look_up(
         self,
         block: &Arc<Block>,

@@ -117,8 +117,8 @@ fn spelt(text: &str) -> String {
     words.map(spelt).collect()
 }
 
-/// Real documents, and their pairs as another tool found them, by bands of minwise hashes; next
-/// to the project, if they are available.
+/// Compares real documents with the pairs that another tool found, by bands of minwise hashes. The
+/// documents are next to the project, if they are available.
 #[test]
 fn real_pairs_match_another_tool() {
     let Some(folder) = beside("quality") else { return };
@@ -140,10 +140,10 @@ fn real_pairs_match_another_tool() {
         let expected: f64 = fields[2].parse().unwrap();
         given += 1;
         equal += u32::from((resemblance - expected).abs() <= 0.000_051);
-        // A few rare characters are letters to one tool and not to the other.
+        // A few rare characters are letters to only one of the tools.
         assert!((resemblance - expected).abs() <= 0.0012, "{line} {resemblance}");
     }
-    // Bands miss half of the pairs at .2, and hardly one at .5.
+    // Bands miss half of the pairs at 0.2, and hardly any at 0.5.
     let more = found.values().fold(0.0f64, |most, resemblance| most.max(*resemblance));
     println!("of {given} pairs {equal} are the same; {} more, up to {more:.3}", found.len());
     assert!(given == 17_620 && equal >= 17_480 && more < 0.51);

@@ -14,21 +14,21 @@ use crate::input::pipeline::{self, Results};
 /// The number of pages whose first versions give the document frequencies.
 const TABLE_PAGES: u64 = 1000;
 
-/// What two versions are.
+/// The result of comparing two versions.
 enum Pair {
-    /// The page is back at an earlier version.
+    /// The page returned to an earlier version.
     Return,
-    /// One of them has too few words for its distance to mean much.
+    /// One version has too few words for its distance to mean much.
     Short,
-    /// They have the same words.
+    /// The versions have equal words.
     Equal,
-    /// It would take too long to tell what changed.
+    /// Computing the difference would take too long.
     Long,
-    /// The share of the words that changed, and by each recipe the number of bits.
+    /// The ratio of the words that changed, and the distance in bits by each recipe.
     Changed(f32, Box<[u32]>),
 }
 
-/// What came of all pairs.
+/// The number of pairs with each result.
 #[derive(Default)]
 pub(super) struct Compared {
     pub(super) returned: u64,
@@ -38,7 +38,7 @@ pub(super) struct Compared {
     pub(super) changed: u64,
 }
 
-/// A recipe, with frequencies if it needs any.
+/// A recipe, with document frequencies if it needs them.
 pub(super) type Counting = (Recipe, Counted);
 
 /// Compares all pairs by several recipes.
@@ -83,7 +83,7 @@ pub(super) fn compare(
     Ok((compared, tallies))
 }
 
-/// The pairs of a run. A text has its fingerprints made if it is in a pair that changed.
+/// The pairs of a run. Fingerprints are made only of texts in pairs that changed.
 fn pairs(run: Run, recipes: &[Counting], html: bool) -> simkeep::Result<Vec<Pair>> {
     let mut fingerprinters = Vec::with_capacity(recipes.len());
     for (recipe, counted) in recipes {
@@ -108,7 +108,7 @@ fn pairs(run: Run, recipes: &[Counting], html: bool) -> simkeep::Result<Vec<Pair
     Ok(pairs)
 }
 
-/// A version, as far as it was needed.
+/// A version, with its fingerprints once they were needed.
 struct Known {
     document: Document,
     words: Vec<u32>,
@@ -147,12 +147,12 @@ fn document(text: String, html: bool) -> Document {
     if html { extract(&text) } else { Document::new(text) }
 }
 
-/// Recipes without frequencies.
+/// Recipes without document frequencies.
 pub(super) fn uncounted(recipes: &[Recipe]) -> Vec<Counting> {
     recipes.iter().map(|recipe| (*recipe, Counted::new(recipe))).collect()
 }
 
-/// Recipes with frequencies where they need them: of the first versions of the first pages.
+/// Recipes with the document frequencies of the first versions of the first pages, where needed.
 pub(super) fn counted(
     runs: Runs,
     recipes: &[Recipe],

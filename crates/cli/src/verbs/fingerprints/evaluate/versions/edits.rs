@@ -1,19 +1,19 @@
-//! What share of the words of two texts changed.
+//! Computes the ratio of words that changed between two texts.
 
 use std::collections::HashMap;
 
-/// The most steps to compare two texts, about a third of a second. A step compares up to 64 pairs of
-/// words.
+/// The maximum number of steps to compare two texts, about a third of a second. A step compares up
+/// to 64 pairs of words.
 const STEPS_MAX: usize = 1 << 27;
 
-/// The words of texts, as numbers.
+/// Numbers the words of texts.
 #[derive(Default)]
 pub(super) struct Words {
     numbers: HashMap<String, u32>,
 }
 
 impl Words {
-    /// The number of each of these words, in their order.
+    /// The number of each of these words, in order.
     pub(super) fn numbers(&mut self, words: impl Iterator<Item = String>) -> Vec<u32> {
         let mut number = |word| {
             let next = self.numbers.len();
@@ -23,8 +23,8 @@ impl Words {
     }
 }
 
-/// The share of the words of both texts that are not in their longest common subsequence, so inserted or
-/// deleted. `None` if that takes too long to tell.
+/// The ratio of the words of both texts that are not in their longest common subsequence: the
+/// inserted and deleted words. `None` if that takes too long to compute.
 pub(super) fn changed(a: &[u32], b: &[u32]) -> Option<f32> {
     let all = a.len() + b.len();
     let common = common(a, b)?;
@@ -46,9 +46,9 @@ fn common(a: &[u32], b: &[u32]) -> Option<usize> {
     Some(before + after + between(short, long))
 }
 
-/// The length of the longest common subsequence, by bits (H. Hyyrö, *Bit-parallel LCS-length computation
-/// revisited*, AWOCA 2004): a bit for each word of the shorter text, which becomes 0 where the length
-/// grows by one. Blocks of 64 without a match change only by what is carried into them.
+/// The length of the longest common subsequence, with bit vectors (H. Hyyrö, *Bit-parallel
+/// LCS-length computation revisited*, AWOCA 2004): a bit for each word of the shorter text becomes
+/// 0 where the length grows by one. Blocks of 64 without a match change only by the carry.
 #[expect(clippy::indexing_slicing, reason = "numbers of blocks")]
 fn between(short: &[u32], long: &[u32]) -> usize {
     let mut places: HashMap<u32, Vec<(usize, u64)>> = HashMap::new();
@@ -79,7 +79,7 @@ fn between(short: &[u32], long: &[u32]) -> usize {
     blocks.iter().map(|block| block.count_zeros() as usize).sum()
 }
 
-/// Takes a word of the longer text into a block of the shorter one, and returns what is carried on.
+/// Processes a word of the longer text in a block of the shorter one. Returns the carry.
 fn step(block: &mut u64, matches: u64, carry: bool) -> bool {
     let (sum, over) = block.overflowing_add(*block & matches);
     let (sum, over_again) = sum.overflowing_add(u64::from(carry));

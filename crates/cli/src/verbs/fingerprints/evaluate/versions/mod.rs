@@ -1,4 +1,4 @@
-//! Pairs of consecutive versions of pages: what the distance of two fingerprints means.
+//! Compares consecutive versions of pages, to learn the meaning of fingerprint distances.
 
 mod compare;
 mod edits;
@@ -24,7 +24,7 @@ use compare::Compared;
 use read::{Anew, Runs};
 use tally::{Changes, Tally};
 
-/// How versions of pages are compared.
+/// Options for comparing versions of pages.
 #[derive(Args)]
 pub(super) struct Versions {
     /// With --versions, print the share of changed words by distance
@@ -117,58 +117,60 @@ impl Versions {
     }
 }
 
-/// What the distances of a recipe mean, found on versions of pages. Null is what nothing is known of.
+/// The meaning of a recipe's distances, measured on versions of pages. Null means that there are no
+/// data.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "OfVersions")]
 pub(crate) struct Answer<'a> {
-    /// As the recipe was called.
+    /// The recipe, as the user named it.
     name: &'a str,
-    /// The name that says all of it.
+    /// The full name of the recipe.
     recipe: String,
-    /// Pairs of versions that changed: those that are compared.
+    /// Pairs of consecutive versions that were compared.
     changed_pairs: u64,
-    /// Pairs that are returns to an earlier version.
+    /// Pairs that are returns to an earlier version, and were not compared.
     returned_pairs: u64,
-    /// Pairs of equal words.
+    /// Pairs with equal words, which were not compared.
     equal_pairs: u64,
-    /// Pairs of too few words.
+    /// Pairs with too few words, which were not compared.
     short_pairs: u64,
-    /// Pairs of too many words.
+    /// Pairs with too many words, which were not compared.
     long_pairs: u64,
-    /// The share of pairs that have one fingerprint.
+    /// The ratio of compared pairs with equal fingerprints.
     hidden: Option<f64>,
     bands: OfBands,
-    /// The share of pairs that are in the band that their distance predicts.
+    /// The ratio of pairs whose change is in the band that their distance predicts.
     right_share: Option<f64>,
-    /// The share of pairs that are two bands off.
+    /// The ratio of pairs whose change is two bands off.
     off_by_two: Option<f64>,
-    /// The bands that would have most pairs right.
+    /// The bands that would predict the most pairs correctly.
     most_right: Option<OfBands>,
-    /// Those that would have most right if there were as many pairs of each band.
+    /// The bands that would predict the most pairs correctly if each band had equally many pairs.
     best_balanced: Option<OfBands>,
-    /// The shares of pairs whose share of changed words is below, in, and above the predicted range.
+    /// The ratios of pairs whose change is below, in, and above the predicted range.
     below_in_above: Option<[f64; 3]>,
-    /// By distance, what share of the words changed, if that was asked for.
+    /// The changes of words by distance; null without --magnitude.
     meanings: Option<Vec<OfDistance>>,
 }
 
-/// Up to which distance a change is minor, and up to which moderate.
+/// The largest distances of a minor and of a moderate change, in bits.
 #[derive(Serialize, JsonSchema)]
 struct OfBands {
     minor: u32,
     moderate: u32,
 }
 
-/// The pairs of one distance.
+/// The pairs with one distance.
 #[derive(Serialize, JsonSchema)]
 struct OfDistance {
     distance: u32,
     pairs: u64,
-    /// What share of the words changed at most for .1, .25, .5, .75 and .9 of them.
+    /// The ratio of changed words that 10 %, 25 %, 50 %, 75 % and 90 % of these pairs do not
+    /// exceed.
     quantiles: [Option<f32>; 5],
-    /// The share of them that is minor, moderate and major.
+    /// The ratios of these pairs whose change is minor, moderate and major.
     in_bands: Option<[f64; 3]>,
-    /// The predicted range of the share of changed words.
+    /// The predicted range of the ratio of changed words.
     words_changed: [Share; 2],
 }
 
@@ -178,7 +180,7 @@ impl From<Bands> for OfBands {
     }
 }
 
-/// Of the pairs of one distance, those that are shown.
+/// The quantiles to show for each distance.
 const QUANTILES: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
 fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
@@ -206,7 +208,7 @@ fn heading(compared: &Compared, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How well a recipe tells.
+/// A row of the table: how well the distances of a recipe predict changes.
 fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
     let bands = recipe.bands();
     let (Some(rightness), Some(shares), Some(hidden)) =
@@ -230,7 +232,7 @@ fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
     )
 }
 
-/// What share of the words changed, by distance.
+/// Prints the ratio of words that changed, by distance.
 fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Result<(), Failure> {
     output.line("")?;
     output.line(&format!("{name}: words changed, in percent; and pairs in each band"))?;

@@ -1,4 +1,4 @@
-//! The versions of pages, some of one page at a time.
+//! Reads versions of pages, in runs of one page each.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,13 +12,13 @@ use simkeep_formats::with_whole_characters;
 
 use crate::input::pipeline::Chunk;
 
-/// The bytes of texts that are processed at a time; at least two texts.
+/// The bytes of texts in a run. A run has at least two texts.
 const RUN_BYTES: usize = 1 << 20;
 
 /// The number of earlier versions that are remembered to detect that a page returns to one of them.
 const REMEMBERED: usize = 64;
 
-/// A text that a record has under a key if it is not to be compared with the one before it.
+/// A key and its value that mark a record which must not be compared with the record before it.
 #[derive(Clone, Debug)]
 pub(crate) struct Anew {
     key: String,
@@ -41,27 +41,27 @@ pub(super) struct Version {
     pub(super) after: After,
 }
 
-/// What a version is to the one before it.
+/// The relation of a version to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum After {
     /// A change of the page.
     Change,
-    /// A return to an earlier version. Where a page goes to and fro, that would count again and again.
+    /// A return to an earlier version. If a page alternates, it would count again and again.
     Return,
-    /// Nothing that can be compared.
+    /// The versions cannot be compared.
     Nothing,
 }
 
-/// Versions of one page, one after another.
+/// Consecutive versions of one page.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Run {
-    /// The first one may be the last of the run before.
+    /// The versions. The first one may be the last one of the previous run.
     pub(super) versions: Vec<Version>,
-    /// Whether it begins with the first version of the page.
+    /// Whether the run begins with the first version of the page.
     pub(super) begins: bool,
-    /// What is wrong with the line that comes next.
+    /// The error in the line after the run.
     pub(super) fault: Option<String>,
-    /// What the versions take.
+    /// The bytes that the versions take.
     bytes: usize,
 }
 
@@ -78,16 +78,16 @@ impl Chunk for Run {
     }
 }
 
-/// Cuts lines into runs. The lines of a page stand together.
+/// Cuts lines into runs. The lines of a page are contiguous.
 pub(super) struct Runs {
     lines: LineCutter,
     records: VecDeque<Result<Record, String>>,
     anew: Vec<Anew>,
-    /// The page of the record before.
+    /// The page of the previous record.
     page: Option<String>,
-    /// The last version of the run before, if its page may go on.
+    /// The last version of the previous run, if its page may continue.
     last: Option<String>,
-    /// Hashes of the last versions of the page.
+    /// The hashes of the last versions of the page.
     seen: VecDeque<u64>,
 }
 
@@ -109,7 +109,7 @@ impl Runs {
         }
     }
 
-    /// The next record, which stays.
+    /// The next record, without removing it.
     fn peek(&mut self) -> Option<&Result<Record, String>> {
         while self.records.is_empty() {
             let lines = self.lines.next()?;
@@ -122,7 +122,7 @@ impl Runs {
         self.records.front()
     }
 
-    /// Takes the next record into a run, if it belongs there.
+    /// Moves the next record into a run, if it belongs there.
     fn take(&mut self, run: &mut Run) -> bool {
         let is_empty = run.versions.is_empty();
         let goes_on = match self.peek() {
@@ -155,7 +155,7 @@ impl Runs {
 }
 
 impl Runs {
-    /// Says what a version is to the one before it, and remembers it.
+    /// Determines the relation of a version to the one before it, and remembers the version.
     fn remember(&mut self, version: &mut Version, goes_on: bool) {
         if !goes_on {
             self.seen.clear();
@@ -192,7 +192,7 @@ impl Iterator for Runs {
     }
 }
 
-/// The record in a line; none if it has no text.
+/// The record in a line; `None` if it has no text.
 fn record(line: &[u8], anew: &[Anew]) -> Result<Option<Record>, String> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
@@ -232,7 +232,7 @@ mod tests {
         Runs::new(lines, Vec::new()).collect()
     }
 
-    /// Which versions are compared, each by its first character.
+    /// The pairs of versions that are compared, each version by its first character.
     fn pairs(run: &Run) -> Vec<String> {
         let first = |version: &Version| version.text.chars().next().unwrap();
         let pairs = run.versions.windows(2).filter(|pair| pair[1].after == After::Change);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(runs.iter().flat_map(pairs).collect::<Vec<_>>(), ["ab", "bc", "ab"]);
         let returns = runs[0].versions.iter().filter(|version| version.after == After::Return);
         assert_eq!(returns.count(), 3);
-        // One that is forgotten is a change again.
+        // A return to a version that was dropped from memory counts as a change.
         let others = (0..REMEMBERED).map(|n| n.to_string());
         let texts: Vec<String> =
             ["a".to_owned()].into_iter().chain(others).chain(["a".to_owned()]).collect();

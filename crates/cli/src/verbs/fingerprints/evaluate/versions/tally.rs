@@ -4,25 +4,25 @@ use std::collections::BTreeMap;
 
 use simkeep::fingerprint::{Band, Bands, Recipe};
 
-/// The number of parts into which a share of words is rounded.
+/// The number of steps to which a ratio of words is rounded.
 const PARTS: f32 = 10_000.0;
 
-/// The distances of fingerprints of changed texts by one recipe, and how much changed.
+/// The changes of texts by the distance of their fingerprints by one recipe.
 pub(super) struct Tally {
     recipe: Recipe,
-    /// By distance.
+    /// The changes for each distance.
     distances: Vec<Changes>,
     /// The number of pairs whose change is below the range that their distance predicts, in it, and
     /// above it.
     below_in_above: [u64; 3],
 }
 
-/// The changes of one distance.
+/// The changes with one distance.
 #[derive(Clone, Default)]
 pub(super) struct Changes {
-    /// The number of pairs by the changed parts of their words.
+    /// The number of pairs by the rounded ratio of changed words.
     parts: BTreeMap<u32, u64>,
-    /// By band: minor, moderate, major.
+    /// The number of pairs in each band: minor, moderate, major.
     bands: [u64; 3],
 }
 
@@ -31,7 +31,7 @@ impl Changes {
         self.bands.iter().sum()
     }
 
-    /// The changed share of words that `share` of the pairs do not exceed; `None` without pairs.
+    /// The ratio of changed words that `share` of the pairs do not exceed; `None` without pairs.
     pub(super) fn quantile(&self, share: f64) -> Option<f32> {
         let mut left = share * self.pairs() as f64;
         let reached = self.parts.iter().find(|(_, pairs)| {
@@ -41,14 +41,14 @@ impl Changes {
         reached.map(|(parts, _)| *parts as f32 / PARTS)
     }
 
-    /// The share of the pairs in each band; none of no pairs.
+    /// The ratio of the pairs in each band; `None` without pairs.
     pub(super) fn bands(&self) -> Option<[f64; 3]> {
         let pairs = self.pairs() as f64;
         (pairs > 0.0).then(|| self.bands.map(|in_band| in_band as f64 / pairs))
     }
 }
 
-/// The place of a share of words among the bands: under 1 %, up to 10 %, more.
+/// The index of the band of a ratio of changed words: under 1 %, up to 10 %, more.
 fn band_of(changed: f32) -> usize {
     match changed {
         ..0.01 => 0,
@@ -57,7 +57,8 @@ fn band_of(changed: f32) -> usize {
     }
 }
 
-/// The index of the band that a distance predicts. A change with equal fingerprints counts as minor.
+/// The index of the band that a distance predicts. A change with equal fingerprints counts as
+/// minor.
 fn predicted_band(bands: Bands, distance: u32) -> usize {
     match bands.band(distance) {
         Band::None | Band::Minor => 0,
@@ -66,15 +67,15 @@ fn predicted_band(bands: Bands, distance: u32) -> usize {
     }
 }
 
-/// How well bands tell.
+/// How well bands predict changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rightness {
-    /// The share of pairs that are in the band that their distance predicts.
+    /// The ratio of pairs that are in the band that their distance predicts.
     pub(super) right: f64,
-    /// The share of pairs that are two bands off.
+    /// The ratio of pairs that are two bands off.
     pub(super) far_off: f64,
-    /// The mean over the bands of the share of their pairs that are predicted right, as if each band had
-    /// equally many pairs.
+    /// The mean over the bands of the ratio of their pairs that are predicted correctly, as if each
+    /// band had equally many pairs.
     pub(super) balanced: f64,
 }
 
@@ -105,24 +106,24 @@ impl Tally {
         self.distances.iter().map(Changes::pairs).sum()
     }
 
-    /// Each distance that there is, with its changes.
+    /// Each distance that occurs, with its changes.
     pub(super) fn distances(&self) -> impl Iterator<Item = (u32, &Changes)> {
         (0..).zip(&self.distances).filter(|(_, changes)| changes.pairs() > 0)
     }
 
-    /// The share of changed texts that have one fingerprint; none of no texts.
+    /// The ratio of changed texts with equal fingerprints; `None` without texts.
     pub(super) fn hidden(&self) -> Option<f64> {
         let pairs = self.pairs() as f64;
         self.distances.first().filter(|_| pairs > 0.0).map(|same| same.pairs() as f64 / pairs)
     }
 
-    /// The shares of pairs whose change is below, in, and above the predicted range.
+    /// The ratios of pairs whose change is below, in, and above the predicted range.
     pub(super) fn below_in_above(&self) -> Option<[f64; 3]> {
         let pairs = self.pairs() as f64;
         (pairs > 0.0).then(|| self.below_in_above.map(|count| count as f64 / pairs))
     }
 
-    /// How well these bands tell; nothing of no pairs.
+    /// How well these bands predict changes; `None` without pairs.
     #[expect(clippy::indexing_slicing, reason = "three bands")]
     pub(super) fn rightness(&self, bands: Bands) -> Option<Rightness> {
         let (mut right, mut far_off, mut of_band) = ([0; 3], 0, [0; 3]);
@@ -144,7 +145,7 @@ impl Tally {
         })
     }
 
-    /// The bands that are best by a measure, and of equal ones the first.
+    /// The bands that are best by a measure; of equal ones, the first.
     pub(super) fn best(&self, by: fn(&Rightness) -> f64) -> Option<Bands> {
         let mut best: Option<(Bands, f64)> = None;
         for moderate in 1..64 {
