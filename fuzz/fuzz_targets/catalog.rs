@@ -8,10 +8,11 @@ use std::sync::Mutex;
 use libfuzzer_sys::fuzz_target;
 use simkeep_fuzz::targets::catalog::{is_of_redb, run};
 
-/// What redb said when it last panicked.
+/// The message of the last panic of redb.
 static REDB: Mutex<String> = Mutex::new(String::new());
 
-/// A panic of redb ends the process only if it comes through to here; all others do at once.
+/// Ends the process at once for a panic that is not redb's. A panic of redb ends it only if no code
+/// catches it.
 fn let_redb_panic() {
     std::panic::set_hook(Box::new(|info| {
         if is_of_redb(info) {

@@ -1,4 +1,4 @@
-//! The targets, with an allocator that ends the process when somebody asks for too much at once.
+//! The fuzz targets, with an allocator that ends the process if a single allocation is too large.
 
 pub use simkeep_testing::fuzz::targets;
 

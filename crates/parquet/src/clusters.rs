@@ -1,4 +1,4 @@
-//! Clusters as a table.
+//! A table of clusters.
 
 use std::io::Write;
 
@@ -20,22 +20,23 @@ message simkeep {
 /// A cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterRow<'a> {
-    /// The URL of the leader of the cluster.
+    /// The page that leads it.
     pub leader: &'a str,
     /// The fingerprint of the leader.
     pub fingerprint: u64,
-    /// The time when the leader's current content was first seen, in milliseconds since 1970.
+    /// The time when the leader was first seen with its content in force, in milliseconds since
+    /// 1970.
     pub first_seen: i64,
-    /// The number of pages in the cluster.
+    /// The number of pages, including the leader.
     pub size: u64,
-    /// The largest distance of a page in the cluster from the leader, in bits.
+    /// The greatest distance of a page from the leader, in bits.
     pub max_distance: u32,
 }
 
 /// A table of clusters that is being written.
 pub type ClusterWriter<W> = Table<W, Clusters>;
 
-/// The rows of a group.
+/// The rows of a row group.
 #[derive(Default)]
 pub struct Clusters {
     leaders: Column<ByteArray>,

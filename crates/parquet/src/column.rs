@@ -1,4 +1,4 @@
-//! A column of a row group, read a few values at a time.
+//! Reads a column of a row group, a few values at a time.
 
 use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -13,7 +13,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 /// A value of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// No value.
+    /// A missing value.
     Null,
     /// A text.
     Text(String),
@@ -25,11 +25,11 @@ pub enum Value {
     Milliseconds(i64),
     /// A text of more than [`TEXT_BYTES_MAX`] bytes.
     TooLong,
-    /// A value of another kind, for example bytes that are not UTF-8.
+    /// Another type, such as bytes that are not UTF-8.
     Other,
 }
 
-/// The meaning of an integer column.
+/// The meaning of an integer.
 #[derive(Clone, Copy)]
 enum Unit {
     Number,
@@ -38,7 +38,7 @@ enum Unit {
     Milliseconds,
     Microseconds,
     Nanoseconds,
-    /// A meaning that is not supported.
+    /// A unit that is not supported.
     Other,
 }
 
@@ -79,7 +79,7 @@ impl Unit {
         }
     }
 
-    /// Converts a value of 32 bits. An unsigned value uses the low 32 bits.
+    /// Converts a 32-bit value. For an unsigned unit, it contains the low 32 bits.
     fn short(self, number: i32) -> Value {
         match self {
             Unit::Unsigned => Value::Whole(number.cast_unsigned().into()),
@@ -88,7 +88,7 @@ impl Unit {
     }
 }
 
-/// Whether a column of this physical type can contain texts, numbers or times.
+/// Whether a column of this type can contain texts, numbers or times.
 pub(super) fn is_of_use(physical: Physical) -> bool {
     !matches!(physical, Physical::BOOLEAN | Physical::FIXED_LEN_BYTE_ARRAY)
 }
@@ -97,7 +97,7 @@ pub(super) fn is_of_use(physical: Physical) -> bool {
 pub(super) struct Column {
     reader: ColumnReader,
     unit: Unit,
-    /// The definition level of a value that is not null.
+    /// The definition level of a present value.
     deepest: i16,
 }
 
@@ -138,7 +138,7 @@ fn text(bytes: ByteArray) -> Value {
     }
 }
 
-/// Reads the next `count` values. A missing value is null.
+/// Reads the next values, and inserts nulls for missing ones.
 fn values<D: DataType>(
     reader: &mut ColumnReaderImpl<D>,
     (deepest, count): (i16, usize),

@@ -1,4 +1,4 @@
-//! Copies a file in an external format without some of its rows, or with two more columns.
+//! Copies a file from other software, without some of its rows, or with two additional columns.
 
 use std::fmt;
 use std::fs::File;
@@ -22,7 +22,7 @@ use super::caught::caught;
 use super::read::open;
 use super::write::{CREATED_BY, Column, io_error};
 
-/// The number of rows copied at a time.
+/// The number of rows that are copied at a time.
 const BATCH_ROWS: usize = 256;
 
 /// The names of the columns for marks.
@@ -34,14 +34,13 @@ message marks {
     OPTIONAL INT32 distance (INTEGER(8, false));
 }";
 
-/// The metadata key of the Arrow schema, which states the number of columns.
+/// The key of the Arrow schema, which readers use and which fixes the number of columns.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// A copy of a Parquet file, made one row group at a time. The copy has all columns, of any type,
-/// with equal values, and the metadata of the file. The compression of columns is kept; the
-/// encoding of values is chosen anew.
+/// Copies a file, one row group at a time: all columns of any type with equal values, and the
+/// metadata of the file. Columns keep their compression; the encodings of values are chosen anew.
 ///
-/// Takes the memory of an uncompressed page of one column, and of a dictionary.
+/// Takes the memory of one uncompressed page of a column, and of a dictionary.
 ///
 /// ```
 /// use simkeep_parquet::{Choice, Copying, Documents, Row, Value, Writer};
@@ -76,41 +75,40 @@ pub struct Copying<W: Write + Send> {
     has_marks: bool,
 }
 
-/// The action for each row of a row group.
+/// The treatment of the rows of a group.
 #[derive(Clone, Copy, Debug)]
 pub enum Choice<'a> {
-    /// Keeps the rows for which the element is `true`.
+    /// Keeps the rows with `true`.
     Keep(&'a [bool]),
-    /// Keeps all rows, and marks rows with `Some`. For a copy with columns for marks.
+    /// Keeps all rows and marks some of them. Only for a copy with marks.
     Mark(&'a [Option<Mark>]),
 }
 
 /// The values of a row in the columns [`MARKS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The name of the document that the row duplicates.
+    /// The document of which the row is a duplicate.
     pub duplicate_of: String,
-    /// The distance between the two documents, in bits.
+    /// The number of bits in which the two fingerprints differ.
     pub distance: u32,
 }
 
-/// The reason why a copy failed.
+/// The reason why a file is not copied.
 #[derive(Debug)]
 pub enum CopyError {
-    /// The file to copy is damaged, or has an unsupported type.
+    /// The source is damaged, or of an unsupported kind.
     Read(String),
     /// The copy cannot be written.
     Write(io::Error),
 }
 
 impl<W: Write + Send> Copying<W> {
-    /// Begins a copy of `from`, with columns for marks if `has_marks` is true. Reads the metadata
-    /// of `from`.
+    /// Begins a copy, with columns for marks if `has_marks` is set. Reads the metadata of the file.
     ///
     /// # Errors
     ///
-    /// Returns an error if `from` cannot be read, or if the copy cannot be written. With
-    /// `has_marks`, returns an error if `from` has a column with a name in [`MARKS`].
+    /// If the file cannot be read, if it has a column named as one of [`MARKS`] and `has_marks` is
+    /// set, or if the copy cannot be written.
     pub fn begin(from: File, to: W, has_marks: bool) -> Result<Copying<W>, CopyError> {
         let reader = open(from)?;
         let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
@@ -120,11 +118,11 @@ impl<W: Write + Send> Copying<W> {
         Ok(Copying { reader, writer, next_group: 0, has_marks })
     }
 
-    /// Returns the number of rows of the next row group; `None` if all groups were copied.
+    /// The number of rows in the next group; `None` if all groups were copied.
     ///
     /// # Errors
     ///
-    /// Returns an error if the number of rows is invalid.
+    /// If the number is out of range.
     pub fn rows(&self) -> Result<Option<usize>, CopyError> {
         let metadata = self.reader.metadata();
         let Some(group) = metadata.row_groups().get(self.next_group) else { return Ok(None) };
@@ -133,13 +131,12 @@ impl<W: Write + Send> Copying<W> {
         read.map(Some).map_err(|_| CopyError::Read(format!("a row group of {rows} rows")))
     }
 
-    /// Copies the next row group. `choice` has an element for each of its rows.
+    /// Copies the next group, with a choice for each of its rows.
     ///
     /// # Errors
     ///
-    /// Returns an error if the group cannot be read or written, if the number of rows differs from
-    /// the number of elements in `choice`, or if `choice` has marks and the copy has no columns for
-    /// marks, or the reverse.
+    /// If the group cannot be read or written, if the number of choices differs from the number of
+    /// rows, or if there are marks for a copy without columns for them.
     pub fn group(&mut self, choice: Choice<'_>) -> Result<(), CopyError> {
         let misfit = || CopyError::Read("a row group has other rows than it says".to_owned());
         let (count, is_marked) = match choice {
@@ -179,11 +176,11 @@ impl<W: Write + Send> Copying<W> {
         to.close().map(drop).map_err(cannot_write)
     }
 
-    /// Writes the metadata at the end of the copy.
+    /// Completes the file with its metadata.
     ///
     /// # Errors
     ///
-    /// Returns an error if a row group was not copied, or if the metadata cannot be written.
+    /// If not all groups were copied, or the metadata cannot be written.
     pub fn end(self) -> Result<(), CopyError> {
         if self.rows()?.is_some() {
             return Err(CopyError::Read("row groups are left".to_owned()));
@@ -192,7 +189,7 @@ impl<W: Write + Send> Copying<W> {
     }
 }
 
-/// Returns the schema with the columns for marks appended.
+/// The schema with the columns for marks appended.
 fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
     let is_there = |name: &&&str| schema.get_fields().iter().any(|field| field.name() == **name);
     if let Some(name) = MARKS.iter().find(is_there) {
@@ -204,7 +201,7 @@ fn with_marks(schema: &TypePtr) -> Result<TypePtr, CopyError> {
     root.map(Arc::new).map_err(cannot_read)
 }
 
-/// Returns writer properties that match the file `of`.
+/// The properties for writing a copy of a file.
 fn properties(of: &ParquetMetaData, has_marks: bool) -> WriterProperties {
     let said = of.file_metadata().key_value_metadata().cloned().map(|mut said| {
         said.retain(|pair| !has_marks || pair.key != ARROW_SCHEMA);
@@ -223,7 +220,7 @@ fn properties(of: &ParquetMetaData, has_marks: bool) -> WriterProperties {
     properties.build()
 }
 
-/// Copies a column to the next column of the copy.
+/// Copies a column as the next column of the group.
 fn copy<W: Write + Send>(
     reader: ColumnReader,
     of: &ColumnDescriptor,
@@ -276,7 +273,7 @@ fn typed<D: DataType, W: Write + Send>(
     next.close().map_err(cannot_write)
 }
 
-/// The values of some rows without nulls, and the levels of all values.
+/// The values of some rows: the present values, and the levels that describe their structure.
 struct Batch<D: DataType> {
     values: Vec<D::T>,
     defined: Vec<i16>,
@@ -284,7 +281,7 @@ struct Batch<D: DataType> {
 }
 
 impl<D: DataType> Batch<D> {
-    /// Returns the values and levels of the kept rows.
+    /// The values of the kept rows.
     fn of(self, kept: &[bool], of: &ColumnDescriptor) -> Result<Batch<D>, CopyError> {
         let misfit = || CopyError::Read("values and levels do not agree".to_owned());
         let (deepest, has_repeated) = (of.max_def_level(), of.max_rep_level() > 0);

@@ -1,9 +1,9 @@
-//! Writes and reads Parquet files for [simkeep](https://docs.rs/simkeep).
+//! Parquet files, as [simkeep](https://docs.rs/simkeep) writes and reads them.
 //!
-//! A [`Table`] is written one row group at a time. [`Writer`] writes visits, [`PlanWriter`] dropped
-//! documents, [`ClusterWriter`] clusters, and [`MemberWriter`] the pages in clusters. [`Documents`]
-//! reads three columns of an external file: the name, the text and the time of each document.
-//! [`Copying`] copies all columns of an external file without some of its rows.
+//! A [`Table`] is written one row group at a time: [`Writer`] writes visits, [`PlanWriter`] writes
+//! dropped documents, [`ClusterWriter`] writes clusters, and [`MemberWriter`] writes the pages of
+//! clusters. [`Documents`] reads three columns of a file from other software: the name of a text,
+//! the text, and its time. [`Copying`] copies all columns of such a file, without some of its rows.
 //!
 //! ```
 //! use simkeep_parquet::{Documents, Row, Value, Writer};

@@ -1,4 +1,4 @@
-//! Pages in their clusters, as a table.
+//! A table of pages in clusters.
 
 use std::io::Write;
 
@@ -18,18 +18,18 @@ message simkeep {
     REQUIRED INT64 size (INTEGER(64, false));
 }";
 
-/// A page in its cluster.
+/// A page in a cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemberRow<'a> {
     /// The page.
     pub url: &'a str,
-    /// The fingerprint of the page.
+    /// Its fingerprint.
     pub fingerprint: u64,
-    /// The class of the page.
+    /// The class of the page, if it has one.
     pub class: Option<u32>,
-    /// The distance of the page from its leader, in bits.
+    /// The number of bits in which it differs from its leader.
     pub distance: u32,
-    /// The URL of the leader of the cluster, which may be the page itself.
+    /// The page that leads its cluster, perhaps itself.
     pub leader: &'a str,
     /// The number of pages in the cluster.
     pub size: u64,
@@ -38,7 +38,7 @@ pub struct MemberRow<'a> {
 /// A table of pages in clusters that is being written.
 pub type MemberWriter<W> = Table<W, Members>;
 
-/// The rows of a group.
+/// The rows of a row group.
 #[derive(Default)]
 pub struct Members {
     urls: Column<ByteArray>,

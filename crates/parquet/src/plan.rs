@@ -1,4 +1,4 @@
-//! A table of dropped documents, each with the document that is kept for it.
+//! A table of dropped documents, each with the document that is kept in its place.
 
 use std::io::Write;
 
@@ -19,18 +19,18 @@ message simkeep {
     REQUIRED INT64 fingerprint (INTEGER(64, false));
 }";
 
-/// A document that is dropped.
+/// A dropped document.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanRow<'a> {
-    /// The URL of the document.
+    /// The document.
     pub url: &'a str,
-    /// The URL of the document that is kept instead.
+    /// The document that is kept in its place.
     pub kept: &'a str,
-    /// The distance between both documents, in bits.
+    /// The number of bits in which the two fingerprints differ.
     pub distance: u32,
-    /// The resemblance of the texts of both documents, if the texts were compared.
+    /// The resemblance of the two texts, from 0 to 1, if they were compared.
     pub resemblance: Option<f64>,
-    /// The reason why the documents are duplicates.
+    /// The evidence that the two are alike.
     pub reason: &'a str,
     /// The number of documents in the cluster.
     pub size: u64,
@@ -41,7 +41,7 @@ pub struct PlanRow<'a> {
 /// A plan that is being written.
 pub type PlanWriter<W> = Table<W, Plan>;
 
-/// The rows of a group.
+/// The rows of a row group.
 #[derive(Default)]
 pub struct Plan {
     urls: Column<ByteArray>,

@@ -58,7 +58,7 @@ fn read(bytes: &[u8], columns: [&str; 3]) -> Result<Vec<[Value; 3]>, String> {
     Ok(rows?.concat())
 }
 
-/// Returns a class for some times. The classes use all bits.
+/// A class for some times, which uses all bits.
 fn class_of(time: i64) -> Option<u32> {
     let low = u32::try_from(time & 0xffff).unwrap();
     time.is_positive().then_some(low ^ u32::MAX)
@@ -147,7 +147,7 @@ fn missing_and_unsuitable_columns_are_reported() {
     assert!(why.contains("digest"), "{why}");
 }
 
-/// A damaged file is refused, or a part of it is read. Reading takes little time and memory.
+/// A damaged file is refused, or some of it is read, in little time and memory.
 #[test]
 fn damaged_or_truncated_file_is_harmless() {
     let expected = test_rows(300);
@@ -160,7 +160,7 @@ fn damaged_or_truncated_file_is_harmless() {
             damaged[at] = to;
             seen += 1;
             match read(&damaged, columns) {
-                // For any declared number of rows, no more rows are read than there are values.
+                // Whatever it declares, no more rows are read than there are values.
                 Ok(rows) => assert!(rows.len() <= expected.len()),
                 Err(why) => {
                     assert!(!why.is_empty());

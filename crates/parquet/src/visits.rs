@@ -1,4 +1,4 @@
-//! Visits as a table.
+//! A table of visits.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -32,37 +32,37 @@ message simkeep {
 /// An entry of a page's history.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row<'a> {
-    /// The URL of the page.
+    /// The page.
     pub url: &'a str,
     /// The time of the entry, in milliseconds since 1970.
     pub time: i64,
-    /// The name of the fingerprint's epoch.
+    /// The name of the fingerprint's epoch, if there is one.
     pub epoch: Option<&'a str>,
-    /// The fingerprint.
+    /// The fingerprint, if there is one.
     pub fingerprint: Option<u64>,
-    /// The digest of the content.
+    /// The digest of the content, if there is one.
     pub digest: Option<[u8; 16]>,
-    /// The HTTP status.
+    /// The HTTP status code, if known.
     pub status: Option<u16>,
-    /// The verdict on the visit.
+    /// The verdict of the visit, or the kind of another entry.
     pub verdict: &'a str,
-    /// The distance from the previous version, in bits.
+    /// The number of bits that differ from the previous version, if known.
     pub distance: Option<u32>,
-    /// The weight of the page from the time of the entry on.
+    /// The weight (importance) of the page from then on, if the entry sets it.
     pub weight: Option<f64>,
-    /// The class of the page from the time of the entry on.
+    /// The class of the page from then on, if the entry sets it.
     pub class: Option<u32>,
 }
 
 /// A table of visits that is being written.
 pub type Writer<W> = Table<W, Visits>;
 
-/// The rows of a group.
+/// The rows of a row group.
 #[derive(Default)]
 pub struct Visits {
     /// The URL of the last row.
     url: String,
-    /// The values of columns with few distinct texts.
+    /// Frequent texts, which are shared.
     names: HashMap<String, ByteArray>,
     urls: Column<ByteArray>,
     times: Column<i64>,

@@ -1,4 +1,4 @@
-//! Tables, written a row group at a time.
+//! Writes tables, one row group at a time.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,49 +11,49 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-/// The number of rows in a group.
+/// The maximum number of rows in a row group.
 const GROUP_ROWS: usize = 128 << 10;
-/// The number of bytes of URLs at which a group ends early, since an attacker may use URLs of 8 KiB
+/// The bytes of URLs that end a row group early, since a malicious server can make URLs of 8 KiB
 /// each.
 const GROUP_URL_BYTES: usize = 64 << 20;
 
-/// The name and version of the program, for the metadata of a file.
+/// The name of the program that writes a file.
 pub(super) const CREATED_BY: &str = concat!("simkeep ", env!("CARGO_PKG_VERSION"));
 
-/// The buffered rows of a row group, for one kind of table.
+/// The rows of a row group, for one kind of table.
 pub trait Group: Default {
-    /// The type of a row.
+    /// A row.
     type Row<'a>;
-    /// The schema of the columns.
+    /// The columns.
     const SCHEMA: &str;
-    /// Sets writer properties for the columns that only this kind of table has.
+    /// Adds the properties of columns that only this kind of table has.
     fn properties(builder: WriterPropertiesBuilder) -> WriterPropertiesBuilder {
         builder
     }
-    /// Adds a row. Returns the number of bytes of the row's URLs.
+    /// Adds a row. Returns the number of bytes of its URLs.
     fn push(&mut self, row: &Self::Row<'_>) -> usize;
     /// Writes the columns, in the order of the schema.
     ///
     /// # Errors
     ///
-    /// Returns the errors of the underlying writer.
+    /// Those of the underlying writer.
     fn write<W: Write + Send>(
         &self,
         to: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError>;
 }
 
-/// A table that is being written. A table takes the memory of a row group: 131,072 rows, or fewer
-/// rows with 64 MiB of URLs.
+/// A table that is being written. It takes the memory of a row group: 131,072 rows, or fewer rows
+/// whose URLs have 64 MiB.
 pub struct Table<W: Write + Send, G: Group> {
     file: SerializedFileWriter<W>,
-    /// The rows of the next group, their number, and the number of bytes of their URLs.
+    /// The rows of the current row group, their number, and the bytes of their URLs.
     group: G,
     rows: usize,
     url_bytes: usize,
 }
 
-/// The values of a column, and a level for each row: 1 if the row has a value, otherwise 0.
+/// The values of a column, and a definition level for each row.
 pub(super) struct Column<T> {
     pub(super) values: Vec<T>,
     levels: Vec<i16>,
@@ -64,14 +64,14 @@ impl<W: Write + Send, G: Group> Table<W, G> {
     ///
     /// # Errors
     ///
-    /// Returns the errors of `to`.
+    /// Those of `to`.
     pub fn new(to: W) -> io::Result<Table<W, G>> {
         let schema = Arc::new(parse_message_type(G::SCHEMA).map_err(io_error)?);
         let column = |name: &str| ColumnPath::from(name);
         let properties = WriterProperties::builder()
             .set_created_by(CREATED_BY.to_owned())
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            // Most tables are in order of URLs, so each URL shares a prefix with the previous URL.
+            // Most tables list URLs in order, so each URL begins like the one before it.
             .set_column_dictionary_enabled(column("url"), false)
             .set_column_encoding(column("url"), Encoding::DELTA_BYTE_ARRAY)
             .set_column_dictionary_enabled(column("fingerprint"), false);
@@ -80,11 +80,11 @@ impl<W: Write + Send, G: Group> Table<W, G> {
         Ok(Table { file, group: G::default(), rows: 0, url_bytes: 0 })
     }
 
-    /// Adds a row; writes the group if the row completes it.
+    /// Adds a row. Writes the row group if it is full.
     ///
     /// # Errors
     ///
-    /// Returns the errors of the underlying writer.
+    /// Those of the underlying writer.
     pub fn row(&mut self, row: &G::Row<'_>) -> io::Result<()> {
         self.rows += 1;
         self.url_bytes += self.group.push(row);
@@ -94,11 +94,11 @@ impl<W: Write + Send, G: Group> Table<W, G> {
         Ok(())
     }
 
-    /// Writes the remaining rows, and the metadata at the end of the file.
+    /// Writes the last row group and the metadata.
     ///
     /// # Errors
     ///
-    /// Returns the errors of the underlying writer.
+    /// Those of the underlying writer.
     pub fn end(mut self) -> io::Result<()> {
         if self.rows > 0 {
             self.write_group()?;
@@ -127,20 +127,20 @@ impl<T> Column<T> {
         self.values.extend(value);
     }
 
-    /// Writes this column as the next column of the group. `D` is its type.
+    /// Writes the values as the next column, which has this type.
     pub(super) fn write<D: DataType<T = T>, W: Write + Send>(
         &self,
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError> {
         let next = group.next_column()?;
         let mut next = next.ok_or_else(|| ParquetError::General("no such column".to_owned()))?;
-        // The writer ignores the levels of a column that always has a value.
+        // For a column that always has a value, the writer ignores the levels.
         next.typed::<D>().write_batch(&self.values, Some(&self.levels), None)?;
         next.close()
     }
 }
 
-/// Returns the I/O error of the underlying writer, or wraps another error.
+/// Returns the I/O error of the underlying writer, if the error is one; otherwise wraps the error.
 pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {

@@ -13,7 +13,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::*;
 
-/// Columns of all types. Some columns are optional, one is in a group, and one is a list of lists.
+/// Columns of all types: some optional, one in a group, and one a list of lists.
 const SCHEMA: &str = "
 message corpus {
     REQUIRED INT64 id;
@@ -26,7 +26,7 @@ message corpus {
         OPTIONAL GROUP element (LIST) { REPEATED GROUP list { OPTIONAL INT32 element; } } } }
 }";
 
-/// Returns a file with these numbers of rows in its row groups, with the compression `packed`.
+/// A file with these row groups, compressed in this way.
 fn corpus(groups: &[u32], packed: Compression) -> Vec<u8> {
     let mut bytes = Vec::new();
     let said = KeyValue::new("ARROW:schema".to_owned(), "schema".to_owned());
@@ -99,13 +99,13 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-/// Returns all rows in their printed form.
+/// All rows, in their printed form.
 fn rows(bytes: &[u8]) -> Vec<String> {
     let reader = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).unwrap();
     reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }
 
-/// Returns a copy of the rows for which `is_kept` returns true.
+/// A copy with the rows for which `is_kept` is true.
 fn copied(bytes: &[u8], is_kept: impl Fn(usize) -> bool) -> Result<Vec<u8>, CopyError> {
     let mut out = Vec::new();
     let mut copying = Copying::begin(file(bytes), &mut out, false)?;
@@ -202,7 +202,7 @@ fn mismatched_choices_are_refused() {
     assert!(half.end().is_err());
 }
 
-/// A damaged file is refused, or its copy has as many rows as the metadata of the copy state.
+/// A damaged file is refused, or its copy has as many rows as the file declares.
 #[test]
 fn damaged_files_are_reported_without_harm() {
     let bytes = corpus(&[60], Compression::SNAPPY);
