@@ -1,4 +1,4 @@
-//! How much memory something takes. A test program that asks declares the allocator:
+//! Measures memory. A test program that measures declares the allocator:
 //!
 //! `#[global_allocator] static ALLOCATOR: Counting = Counting;`
 
@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The system's allocator, which knows how much is taken of it.
+/// The system's allocator with a count of allocated bytes.
 pub struct Counting;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
@@ -17,46 +17,47 @@ fn take(bytes: usize) {
 }
 
 #[expect(unsafe_code, reason = "an allocator is unsafe; this one only counts")]
-// SAFETY: every call goes to the system's allocator as it is.
+// SAFETY: every call goes unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         TAKEN.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, new: usize) -> *mut u8 {
         take(new);
         TAKEN.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract.
         unsafe { System.realloc(at, layout, new) }
     }
 }
 
-/// One test at a time, so that what is measured is its own.
+/// Locks out other tests, so that only this test is measured.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes that are taken now.
+/// The number of bytes that are allocated now.
 pub fn taken() -> usize {
     TAKEN.load(Relaxed)
 }
 
-/// The most bytes that were taken at once beyond those before.
+/// Runs a function, and returns the maximum number of bytes allocated at once beyond the initial
+/// ones.
 pub fn most_taken<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let before = TAKEN.load(Relaxed);
     MOST.store(before, Relaxed);

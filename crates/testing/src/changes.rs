@@ -1,4 +1,4 @@
-//! How a page changes, from the list of all comparisons of its visits.
+//! The changes of a page, computed from the list of all comparisons of its visits.
 
 use crate::ms;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::fold::{Known, Roles, distance, gone, last_version, remembered, same_d
 
 const DAY: f64 = 86_400_000.0;
 
-/// What a visit and the one before it say.
+/// The result of comparing a visit with the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     Unchanged,
@@ -18,7 +18,7 @@ pub enum Found {
     Returned(Option<u32>),
 }
 
-/// A visit and the one before it, with what they say.
+/// A visit and the one before it, with the result of their comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared {
     pub before: i64,
@@ -29,7 +29,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// When the page changed, if that is known: between the visits, and not at the later one.
+    /// The time of the change, if known: after the earlier visit, and well before the later one.
     fn dated(&self) -> Option<i64> {
         let modified = self.modified.filter(|_| matches!(self.found, Found::Changed(_)))?;
         (modified > self.before && self.now - modified > 2_000).then_some(modified)
@@ -61,7 +61,7 @@ pub(super) fn comparisons(entries: &[Entry], roles: &Roles) -> Vec<Compared> {
     all
 }
 
-/// A row of the table: before, and now.
+/// Compares a visit with the entries before it: a row of the table in the documentation.
 fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -> Option<Found> {
     use Found::{Changed, Returned, Unchanged};
     let known = remembered(before);
@@ -82,7 +82,7 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
             if last.iter().any(|k| same_digest(&k.content, &content)) {
                 return Some(Unchanged);
             }
-            // A redirect and anything else differ.
+            // A redirect differs from anything else.
             let redirects = last.iter().any(|k| k.content.is_redirect() || content.is_redirect());
             let by = distances(&last, &now).pop_last();
             let bare = |k: &Known| {
@@ -93,7 +93,7 @@ fn compare(before: &[Entry], visit: &Visit, also: Vec<Content>, roles: &Roles) -
                 Some((epoch, by)) if by <= roles.minor(epoch) => return Some(Unchanged),
                 None if redirects => {}
                 None if !last.iter().any(bare) => return None,
-                // Their digests tell, if there are two.
+                // The digests decide, if both exist.
                 None if content.digest.is_none() => return None,
                 None if last.iter().all(|k| k.content.digest.is_none()) => return None,
                 _ => {}
@@ -113,7 +113,7 @@ pub(super) fn is_novel(before: &[Entry], visit: &Visit, also: &[Content], roles:
     let known = remembered(before);
     let mut version = last_version(&known, before);
     version.retain(|_| !gone(before));
-    // To what is in force there is one distance, that of the newest epoch.
+    // The distance to the content in force is that of the newest epoch.
     let by = distances(&version, &now).pop_last();
     let is_minor = by.is_some_and(|(epoch, by)| by <= roles.minor(epoch));
     let earlier = known.iter().filter(|k| !version.iter().any(|last| last.is_with(k)));
@@ -122,8 +122,8 @@ pub(super) fn is_novel(before: &[Entry], visit: &Visit, also: &[Content], roles:
     !(is_minor || is_back || is_same)
 }
 
-/// The contents of a visit that detect changes, by epoch. A restated content replaces the one that the
-/// visit saw.
+/// The contents of a visit that detect changes, by epoch. A restated content replaces the one that
+/// the visit saw.
 fn by_epoch(content: Content, mut also: Vec<Content>, roles: &Roles) -> BTreeMap<Epoch, Content> {
     also.sort_by_key(|c| c.fingerprint);
     let all = std::iter::once(content).chain(also);
@@ -138,7 +138,7 @@ fn distances(version: &[Known], now: &BTreeMap<Epoch, Content>) -> BTreeMap<Epoc
     version.iter().filter_map(of).collect()
 }
 
-/// Whether one of the last versions is what is seen, or has a minor change from it.
+/// Whether a remembered content equals the seen content, or differs by a minor change.
 fn is_like(
     known: &Known,
     content: &Content,
@@ -150,11 +150,12 @@ fn is_like(
     same_digest(&known.content, content) || by.is_some_and(|by| by <= roles.minor(epoch))
 }
 
-/// What is to be counted: what kind it is, the interval, and the days since a change that is dated.
+/// A comparison to count: the kind of change with the days since a dated change, and the interval
+/// in days.
 type Counted = (Change, f64);
 
-/// Checks sums against the comparisons that they are of. Of 128 and more, half was forgotten now and
-/// then: of these only what is not summed.
+/// Checks sums against the comparisons that they summarize. From 128 comparisons on, half of them
+/// are dropped now and then, so only values that are not sums are checked.
 pub fn check_sums(changes: &Changes, all: &[Compared]) {
     let last = all.iter().rev().find(|c| c.found != Found::Unchanged);
     let last = last.map(|c| match c.found {
@@ -193,15 +194,16 @@ pub fn check_sums(changes: &Changes, all: &[Compared]) {
     }
 }
 
-/// Comparisons of mean length, with how many each counts for: of what is unchanged, and of other
-/// intervals by length.
+/// Comparisons of mean length, each with the number of comparisons that it counts for: one for
+/// unchanged intervals, and others by length.
 fn counted(all: &[Compared]) -> Vec<(Counted, f64)> {
-    /// The intervals of each length are shorter than this, in milliseconds.
+    /// The upper bounds of the intervals of each length, in milliseconds.
     const BELOW: [i64; 8] =
         [1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30, 1 << 32, 1 << 34, i64::MAX];
-    /// What the sum of those of one length ends at, in days: 2,229 years.
+    /// The upper bound of the sum of intervals of one length, in days: 2,229 years.
     const SUM_MAX: f64 = (1_u64 << 46) as f64 / DAY;
-    /// The days of each, those since a change that is dated, and how many it counts for.
+    /// For each comparison: its days, the days since a dated change, and the number that it counts
+    /// for.
     type Each = Vec<(f64, f64, f64)>;
     let mut groups: BTreeMap<usize, Each> = BTreeMap::new();
     for c in all {

@@ -1,4 +1,4 @@
-//! Clusters, found in the slowest way: each page is compared with all leaders before it.
+//! Clusters, computed in the slowest way: each page is compared with all leaders before it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use crate::ms;
 pub struct Known {
     pub url: String,
     pub fingerprint: u64,
-    /// When its version in force was first seen.
+    /// When its version in force was first seen, in milliseconds since 1970.
     pub since: i64,
     pub weight: Weight,
-    /// The class that was given last, before the time that is asked for or after it.
+    /// The class that was set last, even if after the requested time.
     pub class: Option<u32>,
 }
 
-/// The pages of a view with what was in force at a time, or is, in an epoch.
+/// The pages of a view with a version in force, now or at a time, in an epoch.
 pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
     let mut pages: BTreeMap<Arc<str>, Vec<Entry>> = BTreeMap::new();
     for item in view.observations(None) {
@@ -38,7 +38,7 @@ pub fn known(view: &Snapshot, epoch: Epoch, at: Option<i64>) -> Vec<Known> {
     pages.iter().filter_map(known).collect()
 }
 
-/// What is known of a page with these entries, but for its class.
+/// The state of a page with these entries, without its class.
 fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
     let visits: Vec<&Visit> = entries.iter().filter_map(Entry::visit).collect();
     let settled = visits.iter().filter(|visit| visit.seen != Seen::Failed).max()?;
@@ -67,7 +67,7 @@ fn known_of(url: &str, entries: &[Entry], epoch: Epoch) -> Option<Known> {
     Some(Known { url: url.to_owned(), fingerprint, since, weight, class: None })
 }
 
-/// A page in its cluster.
+/// A page in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub url: String,
@@ -93,21 +93,21 @@ impl From<&ClusteredPage> for Found {
     }
 }
 
-/// Pages in clusters, by their ranks.
+/// Pages in clusters, in order of rank.
 pub struct Clusters(Vec<Found>);
 
 impl Clusters {
-    /// Puts pages into clusters, by their fingerprints.
+    /// Clusters pages by their fingerprints.
     pub fn of(pages: Vec<Known>, k: u32, rules: &[Rule]) -> Clusters {
         let apart = |leader: &Known, page: &Known| {
             let distance = (leader.fingerprint ^ page.fingerprint).count_ones();
             (distance <= k).then_some(distance)
         };
-        // Pages with one fingerprint are in one cluster, as the first of them is.
+        // Pages with equal fingerprints are in the cluster of the first of them.
         Clusters::by(pages, rules, apart, |page| page.fingerprint)
     }
 
-    /// Puts pages into clusters. `apart` returns the distance of a page to a leader if the page is near.
+    /// Clusters pages. `apart` returns the distance of a page to a leader if the page is near.
     /// Pages with equal keys by `alike` are in the cluster of the first of them.
     pub fn by<A: Ord>(
         mut pages: Vec<Known>,
@@ -132,7 +132,7 @@ impl Clusters {
         let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
         let mut of_alike: BTreeMap<A, &Known> = BTreeMap::new();
         for page in &pages {
-            // Of equally near ones the first that was found.
+            // Of equally near leaders, the first one counts.
             let near = leaders.iter().filter_map(|leader| Some((apart(leader, page)?, *leader)));
             let nearest = near.min_by_key(|(apart, _)| *apart).map(|(_, leader)| leader);
             let leader = *of_alike.entry(alike(page)).or_insert_with(|| {
@@ -165,7 +165,8 @@ impl Clusters {
         pages
     }
 
-    /// The largest cluster first; in each the leader, then the others by distance and in SURT order.
+    /// The largest cluster first; in each, the leader, then the others by distance and in SURT
+    /// order.
     pub fn by_cluster(&self) -> Vec<Found> {
         let rank = |url: &str| self.0.iter().position(|page| page.url == url).unwrap();
         let mut pages = self.0.clone();

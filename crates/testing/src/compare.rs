@@ -17,7 +17,7 @@ use super::model::Model;
 use super::pages::{PREFIXES, Place, URLS};
 use crate::ms;
 
-/// Everything that a view holds, as a model.
+/// All contents of a view, as a model.
 pub fn dump(view: &Snapshot) -> Result<Model> {
     let mut model = Model::default();
     for page in view.scan(None) {
@@ -29,7 +29,8 @@ pub fn dump(view: &Snapshot) -> Result<Model> {
     Ok(model)
 }
 
-/// A cut list is the beginning of the whole one, as long as the limit. Returns whether it is whole.
+/// Checks that a truncated list is the beginning of the whole list. Returns whether it is the whole
+/// list.
 fn check_cut<'f, F, T>(found: &'f [F], all: &[T], limit: usize) -> bool
 where
     T: PartialEq + Debug + From<&'f F>,
@@ -39,7 +40,8 @@ where
     all.len() <= limit
 }
 
-/// Of a list that is exactly as long as the limit, a store may say that there may be more.
+/// Checks the matches of a search. If the list is exactly as long as the limit, the store may
+/// report that there are more.
 pub fn check_matches(found: &Matches, all: &[Near], limit: usize) {
     let whole = check_cut(&found.near, all, limit);
     if !whole || all.len() < limit {
@@ -47,8 +49,8 @@ pub fn check_matches(found: &Matches, all: &[Near], limit: usize) {
     }
 }
 
-/// Checks a search that may have ended early, since there was too much to look at: it says so, and
-/// chose among the pages at the last distance.
+/// Checks a search that may have ended early because there was too much to examine. It must report
+/// that, and must have chosen among the pages at the last distance.
 fn check_ended(found: &Matches, all: &[Near], limit: usize) {
     let last = found.near.last().map_or(0, |near| near.distance);
     let nearer = all.partition_point(|near| near.distance < last);
@@ -62,7 +64,7 @@ fn check_ended(found: &Matches, all: &[Near], limit: usize) {
     assert!(chosen.is_subset(&there), "at {last}");
 }
 
-/// Checks that no page is missing within the distance that an answer claims.
+/// Checks that no page is missing within the distance that a result claims.
 fn check_within(found: &Matches, all: &[Near], k: u32) {
     let within = all.partition_point(|near| Some(near.distance) <= found.within);
     let named: Vec<Near> = found.near.iter().take(within).map(Near::from).collect();
@@ -110,8 +112,8 @@ pub fn check_outcome(found: &Outcome, expected: &expected::Outcome, limit: usize
     }
 }
 
-/// The original is that of the pages that are named which was first seen with its content, if that was
-/// before the page itself; then the first in SURT order.
+/// Checks the original: the named page that was first seen with its content, if that was before the
+/// page itself; of pages seen at one time, the first in SURT order.
 fn check_original(found: &Outcome, expected: &expected::Outcome) {
     let copies = found.copies.iter().map(|copy| (copy.first, &copy.url, 0));
     let near = found.near.iter().map(|near| (near.first, &near.url, near.distance));
@@ -165,7 +167,7 @@ pub fn check_scan(view: &Snapshot, model: &Model, prefix: Option<usize>) {
     assert_eq!(pages.unwrap(), expected, "under {:?}", under.map(|u| u.text));
 }
 
-/// Every page, every prefix, and a search around some of the fingerprints.
+/// Checks every page, every prefix, and a search around some of the fingerprints.
 pub fn check_view(view: &Snapshot, model: &Model) {
     for url in URLS {
         check_page(view, model, url);
@@ -190,8 +192,8 @@ pub fn check_view(view: &Snapshot, model: &Model) {
     }
 }
 
-/// The pages whose content in force has no fingerprint of an epoch in use: all, and those after one
-/// of them.
+/// Checks the pages whose content in force has no fingerprint of an epoch in use: all, and those
+/// after a given page.
 fn check_stale(view: &Snapshot, model: &Model) {
     let epochs = BTreeSet::from([view.change_epoch(), view.near_epoch()]);
     for (epoch, after) in epochs
@@ -216,13 +218,13 @@ fn check_stats(stats: &Stats, model: &Model) {
     assert_eq!((stats.pages, stats.visits), (model.page_count(), model.visit_count()), "{stats:?}");
 }
 
-/// Everything that can be asked.
+/// Checks all answers of a store.
 pub fn check_store(store: &Store, model: &Model) {
     check_counts(store, model);
     check_view(&store.snapshot(), model);
 }
 
-/// Checks that a reader sees what the model says.
+/// Checks all answers of a reader.
 pub fn check_reader(reader: &Reader, model: &Model) {
     check_stats(&reader.stats().unwrap(), model);
     check_view(&reader.snapshot(), model);

@@ -1,4 +1,4 @@
-//! A disk that tells a test what is about to happen, and waits for it.
+//! Disks that notify a test before each operation, and can wait for the test.
 
 use std::fmt;
 use std::io;
@@ -12,8 +12,8 @@ use simkeep::disk::{
 
 type Hook = dyn Fn(OpKind, Option<Name>) + Send + Sync;
 
-/// Another disk, with a call before each operation that changes it, each map and each lock; before each
-/// open and each read too, if that is asked for.
+/// A wrapper of a disk that calls a hook before each operation that changes the disk, each map and
+/// each lock; optionally also before each open and each read.
 #[derive(Clone)]
 pub struct HookDisk {
     disk: Arc<dyn Disk>,
@@ -30,7 +30,7 @@ impl HookDisk {
         HookDisk { disk, hook: Arc::new(hook), reads: false }
     }
 
-    /// With a call before each open and each read too.
+    /// Calls the hook before each open and each read, too.
     pub fn with_reads(
         disk: Arc<dyn Disk>,
         hook: impl Fn(OpKind, Option<Name>) + Send + Sync + 'static,
@@ -121,7 +121,7 @@ impl DiskFile for HookFile {
     }
 }
 
-/// A disk whose catalog differs at each reading, as if a writer were too fast to be followed. A reader
+/// A disk whose catalog differs at each read, as if a writer were too fast to be followed. A reader
 /// falls back to the published state. Changes a byte without a meaning.
 pub fn restless(disk: &SimDisk) -> Arc<dyn Disk> {
     const PADDING: u64 = 40;
@@ -138,7 +138,7 @@ pub fn restless(disk: &SimDisk) -> Arc<dyn Disk> {
     }))
 }
 
-/// Holds up the operations that a test names, until the test lets them go.
+/// Blocks the operations that a test selects, until the test lets them continue.
 #[derive(Clone, Default)]
 pub struct Gate {
     state: Arc<(Mutex<GateState>, Condvar)>,
@@ -152,11 +152,11 @@ struct GateState {
     waiting: usize,
 }
 
-/// Far longer than anything here takes; what takes longer hangs.
+/// The timeout, far longer than any operation of the tests. A test that takes longer hangs.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Gate {
-    /// A disk whose operations pass here.
+    /// A disk whose operations pass this gate.
     pub fn before(&self, disk: Arc<dyn Disk>) -> HookDisk {
         let gate = self.clone();
         HookDisk::new(disk, move |kind, name| gate.pass(kind, name))
@@ -173,12 +173,12 @@ impl Gate {
         }
     }
 
-    /// From now on these operations wait.
+    /// Makes these operations wait from now on.
     pub fn close(&self, stops: Stops) {
         self.state.0.lock().unwrap().stops = Some(stops);
     }
 
-    /// Returns when an operation waits.
+    /// Waits until an operation waits.
     pub fn await_arrival(&self) {
         let (state, changed) = &*self.state;
         let until = Instant::now() + PATIENCE;
@@ -190,7 +190,7 @@ impl Gate {
         }
     }
 
-    /// Lets everything go.
+    /// Lets all operations continue.
     pub fn open(&self) {
         let (state, changed) = &*self.state;
         state.lock().unwrap().stops = None;

@@ -1,4 +1,4 @@
-//! Which pages are due, found in the slowest way: all of them are scored and sorted.
+//! The due pages, computed in the slowest way: all pages are scored and sorted.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const DAY: i64 = 86_400_000;
 /// The largest interval, in seconds: 365 days.
 const LARGEST: u64 = 365 * 86_400;
 
-/// The policies, and which of them go by what a visit is worth.
+/// The policies, each with the index of the value of a visit if it uses one.
 const POLICIES: [(&str, Option<Index>); 7] = [
     ("value", Some(Index::Value)),
     ("harmonic", Some(Index::Harmonic)),
@@ -27,22 +27,22 @@ const POLICIES: [(&str, Option<Index>); 7] = [
     ("stormcrawler", None),
 ];
 
-/// What a page is scored by.
+/// The input of a page's score.
 #[derive(Debug)]
 struct Standing {
-    /// None while it fails and is left alone.
+    /// The seconds since the last visit; `None` while the page is left alone after failures.
     seconds: Option<u64>,
     gone: bool,
     weight: f64,
 }
 
-/// A weight in 16 bits.
+/// A weight, rounded to 16 bits.
 fn rounded(weight: f32) -> f64 {
     let bits = (weight.to_bits() + (1 << 14)) >> 15;
     f32::from_bits(bits.clamp(1, f32::MAX.to_bits() >> 15) << 15).into()
 }
 
-/// Seconds in steps of 1/1024 octave.
+/// Rounds seconds to steps of 1/1024 octave.
 fn in_steps(seconds: u64) -> u64 {
     let Some(shift) = seconds.checked_ilog2().and_then(|top| top.checked_sub(10)) else {
         return seconds;
@@ -73,7 +73,7 @@ impl Standing {
         Some(Standing { seconds, gone, weight })
     }
 
-    /// What the policy makes of it, if that is known to the last bit.
+    /// Checks the score of the policy, as far as it can be computed exactly.
     fn check_value(&self, page: &Decision, policy: &str, index: Option<Index>, unlearned: bool) {
         let days = self.seconds.unwrap_or(0) as f64 / 86_400.0;
         let of_led = if page.near.is_some() { 0.25 } else { 1.0 };
@@ -87,8 +87,8 @@ impl Standing {
                 }
                 let belief = Belief::new(&Prior::default(), &likelihood);
                 let exact = belief.worth(index, weight, days).unwrap();
-                // Pages are believed by a code, in steps of an eighth of an octave, with one geometric
-                // mean of all intervals with a change.
+                // The store encodes beliefs in steps of an eighth of an octave, with one geometric
+                // mean for all intervals with a change.
                 let counted = page.page.changes.counted(Changes::RETURN_SHARE);
                 let undated = counted.filter(|(one, _)| one.change() == Change::Undated).count();
                 let off = if unlearned && undated < 2 { exact / 6.0 } else { f64::INFINITY };
@@ -105,7 +105,7 @@ impl Standing {
     }
 }
 
-/// Checks the pages that are due by a few policies, prefixes and budgets, some of them drawn by `lot`.
+/// Checks the due pages by several policies, prefixes and budgets. `lot` selects some of them.
 pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
     let places: BTreeMap<&str, (&Place, Standing)> = model
         .pages()
@@ -114,7 +114,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
         })
         .collect();
     let leaders = Leaders::of(view);
-    // Nothing is learned of fewer pages.
+    // Nothing is learned from fewer pages.
     let unlearned = Learned::of(view).unwrap().pages() < 20;
     let other = POLICIES[1 + lot / 7 % (POLICIES.len() - 1)];
     for (policy, index) in [POLICIES[0], other] {
@@ -139,7 +139,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
             let (_, of) = &places[page.page.url.as_str()];
             of.check_value(page, policy, index, unlearned);
             let leader = index.and_then(|_| leaders.leader(&page.page.url));
-            // Of pages that changed to and fro so often that a search gives up, one may be missed.
+            // If many pages once had the content, a search may give up and miss a leader.
             if page.near.as_deref() != leader {
                 assert!(gives_up(view, &page.page), "of {page:?}, {leader:?}");
             }
@@ -155,7 +155,7 @@ pub fn check_due(view: &Snapshot, model: &Model, now: i64, mut lot: usize) {
     }
 }
 
-/// Whether a search for what is near a page leaves pages out, other than by its limit.
+/// Whether a search for pages near a page gives up for a reason other than its limit.
 fn gives_up(view: &Snapshot, page: &Page) -> bool {
     page.contents.iter().any(|content| {
         let Some(fingerprint) = content.fingerprint else { return false };
@@ -169,7 +169,7 @@ fn urls(pages: &[Decision]) -> Vec<&str> {
     pages.iter().map(|page| page.page.url.as_str()).collect()
 }
 
-/// Of all pages in their order, those that a question with limits is answered with.
+/// Checks a query with limits, given the URLs of all pages in their order.
 fn check_some(
     view: &Snapshot,
     like: &Due,
@@ -198,13 +198,13 @@ fn check_some(
     assert_eq!(urls(&found.unwrap()), expected, "{due:?}");
 }
 
-/// Days after the last of times that are not at an end of all time.
+/// A time at an offset of some days, or at the end of all time.
 pub fn some_time(lot: usize) -> i64 {
     [-DAY, 0, DAY / 24, 3 * DAY, 40 * DAY, 365 * DAY, 1000 * DAY, crate::TIME_MAX][lot % 8]
 }
 
-/// Whether a plan has the dates that its threshold has, and takes the visits that it says. Of some
-/// pages, drawn by `lot`, it is looked at what they are worth on these dates.
+/// Checks that the dates of a plan agree with its threshold, and that it needs the number of visits
+/// that it claims. For some pages, selected by `lot`, checks their value on these dates.
 fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
     let per_day = (lot % 1000 + 1) as f64 / 500.0;
     let plan = Plan::of(view, due, per_day).unwrap();
@@ -219,7 +219,7 @@ fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
         let every = one.every.unwrap();
         visits += 1.0 / every.days();
         assert!(every.seconds() <= LARGEST);
-        // On its date a page is worth the threshold, and a second before it is not.
+        // On its date, a page has the value of the threshold, and a second before it has not.
         let is_drawn = nth % 16 == lot / 1000 % 16 && one.page.last.seen != Seen::Failed;
         let Some(date) = one.due.filter(|date| is_drawn && *date > ms(0)) else { continue };
         let at = |now: i64| {
@@ -232,7 +232,7 @@ fn check_plan(view: &Snapshot, due: &Due, all: &[Decision], lot: usize) {
         assert!(then.value >= least || is_overdue(&then), "{one:?} {then:?}");
         assert!(before.value <= most && !is_overdue(&before), "{one:?} {before:?}");
     }
-    // A plan does not know of pages that others lead, and these are visited less often.
+    // A plan ignores that other pages lead some pages, which are then visited less often.
     let is_led = planned.iter().any(|page| page.near.is_some());
     assert!(visits <= plan.visits_per_day() * (1.0 + 1e-9));
     assert!(is_led || plan.visits_per_day() <= visits * (1.0 + 1e-9));

@@ -1,4 +1,4 @@
-//! What the model expects a store to answer.
+//! The answers that the model expects from a store.
 
 use simkeep::{Content, PropertyOutcome, RestateOutcome, Time, Verdict, Visit, Weight};
 
@@ -16,7 +16,7 @@ impl From<&simkeep::Near> for Near {
     }
 }
 
-/// Another page near what a visit saw, and when it was first seen with what it has in force.
+/// Another page near the content of a visit, and when it was first seen with its content in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearDuplicate {
     pub near: Near,
@@ -43,7 +43,7 @@ impl From<&simkeep::ExactCopy> for ExactCopy {
     }
 }
 
-/// Of an observation: with every copy and near page.
+/// The outcome of an observation, with all copies and near pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     pub verdict: Verdict,
@@ -52,11 +52,11 @@ pub struct Outcome {
     pub also: bool,
     pub copies: Vec<ExactCopy>,
     pub near: Vec<NearDuplicate>,
-    /// When the page was first seen with what the visit saw.
+    /// When the page was first seen with the content of the visit, in milliseconds since 1970.
     pub since: i64,
 }
 
-/// Of a request.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationResult {
     Observed(Outcome),
@@ -64,7 +64,7 @@ pub enum OperationResult {
     PropertySet(PropertyOutcome),
 }
 
-/// A page as it stands.
+/// The state of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub url: String,
@@ -77,7 +77,7 @@ pub struct Page {
     pub modified: Option<i64>,
     pub gone: bool,
     pub weight: Weight,
-    /// The class that was given last.
+    /// The class that was set last.
     pub class: Option<u32>,
 }
 

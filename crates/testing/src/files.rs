@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Copies a file, or a folder with all that is in it, such as a store that nobody writes to. Of what is
-/// not there nothing is made.
+/// Copies a file, or a folder with all its contents, such as a store that nobody writes to. A
+/// missing source is ignored.
 pub fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         fs::create_dir_all(to).unwrap();

@@ -1,4 +1,4 @@
-//! What the entries of a page mean together: the slowest way to every answer.
+//! The state of a page from its entries, computed in the slowest way.
 
 use crate::ms;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,13 +8,13 @@ use simkeep::{
     Visit, Weight,
 };
 
-/// How many of the last versions of a page can be returned to, as long as there are no more contents
-/// of one epoch, and of all.
+/// The maximum number of remembered versions of a page, and of remembered contents of one epoch; and
+/// the maximum number of all remembered contents.
 const WINDOW: usize = 8;
 const CONTENTS: usize = 64;
 
-/// The epochs that have options of their own; others are for both, and have the bands of fingerprints
-/// that are made elsewhere.
+/// The options of epochs. Epochs without an entry have both roles, and the bands of fingerprints
+/// made elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roles(pub(super) BTreeMap<Epoch, EpochOptions>);
 
@@ -23,12 +23,12 @@ impl Roles {
         self.0.get(&epoch).copied().unwrap_or_default().role
     }
 
-    /// The most that is a minor change.
+    /// The largest distance of a minor change, in bits.
     pub(super) fn minor(&self, epoch: Epoch) -> u32 {
         self.0.get(&epoch).and_then(|options| options.bands).map_or(3, |bands| bands.minor)
     }
 
-    /// The newest of these contents that detects changes; if none does, the newest.
+    /// The content of the newest epoch that detects changes, or else of the newest epoch.
     pub(super) fn in_force(&self, contents: &[Content]) -> Option<Content> {
         let key = |c: &&Content| (self.of(c.epoch).tells_change(), c.epoch);
         contents.iter().max_by_key(key).copied()
@@ -54,7 +54,7 @@ pub(super) fn gone(entries: &[Entry]) -> bool {
     settled.is_some_and(|v| v.seen == Seen::Gone)
 }
 
-/// A content, when it was last seen, and whether that was restated.
+/// A content, when it was last seen, and whether it was restated.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) content: Content,
@@ -72,7 +72,7 @@ impl Known {
     }
 }
 
-/// The distinct contents, the one last seen first. Those of the same time stand in the order of digest,
+/// The distinct contents, the last seen first. Contents of the same time are in order of digest,
 /// epoch, whether they were restated, and fingerprint.
 pub(super) fn contents(entries: &[Entry]) -> Vec<Known> {
     let mut contents: Vec<Known> = Vec::new();
@@ -90,8 +90,8 @@ pub(super) fn contents(entries: &[Entry]) -> Vec<Known> {
     contents
 }
 
-/// Those of the versions that can be returned to, and of each version one of an epoch: restated rather
-/// than seen.
+/// The contents of the versions that a page can return to, one for each version and epoch. A
+/// restated content is preferred to a seen one.
 pub(super) fn remembered(entries: &[Entry]) -> Vec<Known> {
     let mut known = contents(entries);
     known.truncate(CONTENTS);
@@ -111,7 +111,7 @@ pub(super) fn remembered(entries: &[Entry]) -> Vec<Known> {
         };
         !all.iter().any(better)
     });
-    // What has one digest is one version.
+    // Contents with equal digests are one version.
     let version = |k: &Known| k.content.digest.ok_or(k.time);
     let versions = |upto: &[Known]| upto.iter().map(version).collect::<BTreeSet<_>>().len();
     let last = (0..known.len()).find(|last| versions(&known[..=*last]) > WINDOW);
@@ -119,13 +119,13 @@ pub(super) fn remembered(entries: &[Entry]) -> Vec<Known> {
     known
 }
 
-/// Of these the version last seen: those of one time and digest.
+/// The contents of the last seen version: those of its time and digest.
 pub(super) fn last_version(known: &[Known], entries: &[Entry]) -> Vec<Known> {
     let first = contents(entries).first().copied();
     known.iter().filter(|k| first.is_some_and(|first| k.is_with(&first))).copied().collect()
 }
 
-/// The content in force, one for each epoch, that of the newest first; and when it was last seen.
+/// The content in force, one for each epoch, the newest epoch first; and when it was last seen.
 pub(super) fn in_force(entries: &[Entry]) -> (Vec<Content>, Option<i64>) {
     let mut version = last_version(&remembered(entries), entries);
     version.retain(|_| !gone(entries));
@@ -134,8 +134,8 @@ pub(super) fn in_force(entries: &[Entry]) -> (Vec<Content>, Option<i64>) {
     (version.into_iter().map(|k| k.content).collect(), seen)
 }
 
-/// When the content last seen was modified, as was said with it or later; of what is said at one time,
-/// the latest.
+/// When the last seen content was modified, as reported with it or later; of reports at one time,
+/// the latest modification.
 pub(super) fn content_modified(entries: &[Entry]) -> Option<i64> {
     let visits = || entries.iter().filter_map(Entry::visit);
     let seen = visits().filter(|v| v.seen.content().is_some()).map(|v| v.time).max()?;
@@ -144,24 +144,24 @@ pub(super) fn content_modified(entries: &[Entry]) -> Option<i64> {
     said.filter_map(|v| Some((v.time, v.modified?))).max().map(|(_, modified)| modified.as_ms())
 }
 
-/// The weight given last, and of those of one time the greatest.
+/// The weight that was set last; of weights set at one time, the greatest.
 pub(super) fn weight(entries: &[Entry]) -> Weight {
     let given = entries.iter().filter_map(|entry| Some((entry.time(), entry.weight()?)));
     given.max().map_or(Weight::ONE, |(_, weight)| weight)
 }
 
-/// The class given last, and of those of one time the greatest.
+/// The class that was set last; of classes set at one time, the greatest.
 pub(super) fn class(entries: &[Entry]) -> Option<u32> {
     let given = entries.iter().filter_map(|entry| Some((entry.time(), entry.class()?)));
     given.max().map(|(_, class)| class)
 }
 
-/// What a visit means after these, if all epochs are for both.
+/// The verdict of a visit after these entries, if all epochs have both roles.
 pub fn judge(before: &[Entry], visit: &Visit) -> Verdict {
     judge_by(before, visit, &[], &Roles::default())
 }
 
-/// What a visit means after these, if this was restated of it.
+/// The verdict of a visit after these entries, if its content was restated as `also`.
 pub(super) fn judge_by(
     before: &[Entry],
     visit: &Visit,
@@ -221,7 +221,7 @@ pub(super) fn judge_by(
     }
 }
 
-/// Entries, each visit with what it meant at its place.
+/// Entries, each visit with its verdict.
 pub type History = Vec<(Entry, Option<Verdict>)>;
 
 /// The entries of a history with their verdicts, without the meanings of distances, which the model
@@ -231,7 +231,7 @@ pub fn with_verdicts(history: &[HistoryEntry]) -> History {
     history.iter().map(|entry| (entry.entry(), verdict(entry))).collect()
 }
 
-/// What each visit meant at its place, if all epochs are for both.
+/// The entries with their verdicts, if all epochs have both roles.
 pub fn history(entries: &[Entry]) -> History {
     history_by(entries, &Roles::default())
 }
@@ -253,8 +253,8 @@ pub(super) fn history_by(entries: &[Entry], roles: &Roles) -> History {
     (0..entries.len()).map(entry).collect()
 }
 
-/// The last visit of these that saw content that is in force after them, with that content: one for
-/// each epoch, however many are remembered.
+/// The last visit with content, if the content is in force after these entries, and its contents:
+/// one for each epoch, regardless of the limits of remembered versions.
 pub(super) fn version_at(entries: &[Entry]) -> Option<(Visit, Vec<Content>)> {
     let last = entries.iter().filter_map(Entry::visit).rfind(|v| v.seen.content().is_some())?;
     let of = |e: &&Entry| (e.time(), e.digest()) == (last.time, last.seen.digest());
@@ -271,8 +271,8 @@ pub(super) fn version_at(entries: &[Entry]) -> Option<(Visit, Vec<Content>)> {
     (!gone(entries)).then_some((*last, contents))
 }
 
-/// When a page with these entries was first seen with a content that has some of these fingerprints or
-/// their digest, not before its first visit; `None` if it never was.
+/// When a page with these entries was first seen with a content that has one of these fingerprints
+/// or their digest, but not before its first visit; `None` if it never was.
 pub fn since(entries: &[Entry], of: &[Content]) -> Option<i64> {
     let is_it = |content: &Content| {
         of.iter().any(|own| match own.digest {

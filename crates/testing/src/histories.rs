@@ -10,7 +10,7 @@ use simkeep::fingerprint::{Fingerprinter, Recipe};
 
 use crate::choice;
 
-/// When a page was visited, in milliseconds since 1970, and what it had then.
+/// The visits of a page: the time in milliseconds since 1970, and the fingerprint.
 pub type History = Vec<(i64, u64)>;
 
 /// The histories of `pages` pages in no particular order, and whether they are real.
@@ -26,7 +26,7 @@ pub fn histories(pages: usize) -> (Vec<History>, bool) {
     (made_up(pages), false)
 }
 
-/// Those of terms and policies of web services.
+/// The histories of terms and policies of web services.
 fn real() -> Option<Vec<History>> {
     let path = "../../../shared/data/ota-contrib.jsonl.zst";
     let file = File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()?;
@@ -44,14 +44,14 @@ fn real() -> Option<Vec<History>> {
         }
         let time = record["t"].as_i64().unwrap() * 1000;
         let print = fingerprinter.of_text(record["text"].as_str().unwrap()).unwrap();
-        // Some are of the same second: one after another all the same.
+        // Some visits have the same second. They are put one after another.
         let before = histories[page].last().map_or(i64::MIN, |(before, _)| before + 1);
         histories[page].push((time.max(before), print));
     }
     Some(histories)
 }
 
-/// Pages that change some times in three years.
+/// Pages that change a few times in three years.
 fn made_up(pages: usize) -> Vec<History> {
     const DAY: i64 = 86_400_000;
     const END: i64 = 1_700_000_000_000;

@@ -1,22 +1,22 @@
-//! Which page leads another, found in the slowest way: each page is compared with all others.
+//! The leaders of pages, computed in the slowest way: each page is compared with all others.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use simkeep::{Content, EpochInfo, Page, Snapshot};
 
-/// How many others are looked at.
+/// The number of nearest pages to compare.
 const NEAREST: usize = 16;
 
 /// A page, with its place in SURT order.
 struct Known {
     page: Page,
     place: usize,
-    /// When its content in force was first seen.
+    /// When its content in force was first seen, in milliseconds since 1970.
     since: i64,
 }
 
-/// The pages of a view, and what leads them.
+/// The pages of a view, and their leaders.
 pub struct Leaders {
     pages: Vec<Known>,
     epochs: Vec<EpochInfo>,
@@ -24,7 +24,7 @@ pub struct Leaders {
 }
 
 impl Leaders {
-    /// Those of a view.
+    /// Reads the pages of a view.
     pub fn of(view: &Snapshot) -> Leaders {
         let mut seen: BTreeMap<Arc<str>, Vec<(i64, Content)>> = BTreeMap::new();
         for item in view.observations(None) {
@@ -60,7 +60,7 @@ impl Leaders {
         self.pages.iter().map(|known| &known.page)
     }
 
-    /// What leads a page, if anything does and its policy goes by what a visit is worth.
+    /// The leader of a page, if it has one.
     pub fn leader(&self, url: &str) -> Option<&str> {
         let own = self.pages.iter().find(|known| known.page.url == url).unwrap();
         let sought = |content: &&Content| {
@@ -97,7 +97,7 @@ impl Leaders {
         comes_first.then_some(first.page.url.as_str())
     }
 
-    /// In how many bits a page in force differs, if it is near.
+    /// The distance to the content in force of another page, if that page is near.
     fn distance(&self, other: &Known, from: &Content, unless: Option<&Content>) -> Option<u32> {
         let contents = &other.page.contents;
         let is_newer =

@@ -1,6 +1,6 @@
-//! What the tests, benchmarks and fuzz targets of simkeep share: a naive model of a store, pages to
-//! fill it with, ways to compare the two, disks that misbehave, files made by hand, and the bodies of
-//! the fuzz targets.
+//! Shared code of the tests, benchmarks and fuzz targets of simkeep: a naive model of a store, test
+//! pages, comparisons of stores with the model, disks that misbehave, files made by hand, and the
+//! bodies of the fuzz targets.
 
 pub mod allocator;
 pub mod bench;
@@ -44,10 +44,11 @@ pub const fn ms(ms: i64) -> Time {
     Time::from_ms_unchecked(ms)
 }
 
-/// The epoch that test stores begin with, and one that is registered next.
+/// The first epoch of test stores, and the epoch that is registered next.
 pub const EPOCHS: [&str; 2] = ["one", "two"];
 
-/// Options of a store that seals after 16 observations, and merges two segments at a time when asked to.
+/// Options of a store that seals after 16 observations, and merges two segments at a time on
+/// request.
 pub fn small() -> Options {
     Options::default()
         .memtable_observations(16)
@@ -55,17 +56,17 @@ pub fn small() -> Options {
         .background(false)
         .epoch(EPOCHS[0].to_owned())
         .near_limit(1000)
-        // Files go as soon as nobody in this process holds them.
+        // Removes files as soon as no reader in this process uses them.
         .reader_grace(Duration::ZERO)
 }
 
-/// A file or folder of this repository.
+/// The path of a file or folder in this repository.
 pub fn in_repository(path: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
 }
 
-/// The path of real data next to this repository, for a long test. Returns `None` and prints the reason
-/// if the data is missing or the depth is below half of the usual depth.
+/// The path of real data next to this repository, for a long test. Returns `None` and prints the
+/// reason if the data are missing or the depth is below half of the usual depth.
 pub fn beside(path: &str) -> Option<PathBuf> {
     let path = in_repository("../shared/data").join(path);
     let is_shallow = depth::up_to(100) < 50;
@@ -77,19 +78,19 @@ pub fn beside(path: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// A simulated disk as the store takes it.
+/// A simulated disk, as the store takes it.
 pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 
-/// A new store with both epochs.
+/// Creates a store with both epochs.
 pub fn create(disk: &SimDisk, options: Options) -> Store {
     let store = Store::create(on(disk), options).unwrap();
     assert_eq!(store.register_epoch(EPOCHS[1], Role::Both).unwrap().number(), 1);
     store
 }
 
-/// What epochs are called.
+/// The names of epochs.
 pub fn names(epochs: &[EpochInfo]) -> Vec<&str> {
     epochs.iter().map(|info| info.name.as_str()).collect()
 }
@@ -98,7 +99,7 @@ pub fn open(disk: &SimDisk, options: Options) -> Store {
     Store::open(on(disk), options).unwrap()
 }
 
-/// Checks all of a store.
+/// Checks a whole store.
 ///
 /// # Errors
 ///
@@ -110,19 +111,19 @@ pub fn sound(store: &Store) -> Result<Verified> {
 /// The command that runs some tests of this program again.
 pub fn command(tests: &str) -> String {
     let optimised = if cfg!(debug_assertions) { "" } else { "--release " };
-    // Cargo puts a hash behind the name.
+    // Cargo appends a hash to the name.
     let program = std::env::current_exe().unwrap();
     let program = program.file_stem().unwrap().to_string_lossy();
     let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
     format!("cargo test {optimised}--test {program} {tests}")
 }
 
-/// Says how to see a failure again, if there is one while it is kept.
+/// Prints the command to reproduce a failure, if it is dropped during a panic.
 pub struct Again(pub String);
 
-/// For as long as a test goes on: the test, and the variables that say what it tries.
+/// Creates the guard for the current test, with the variables that select its cases.
 pub fn again() -> Again {
-    // The harness names its threads for their tests, if there is more than one.
+    // The harness names its threads after their tests, if there is more than one thread.
     let thread = std::thread::current();
     let test = thread.name().filter(|name| *name != "main").unwrap_or_default();
     let variables = std::env::vars().filter(|(variable, _)| variable.starts_with("SIMKEEP_"));
@@ -138,7 +139,7 @@ impl Drop for Again {
     }
 }
 
-/// Numbers from a seed, each below what is asked for.
+/// Returns a generator of numbers from a seed, each below the argument.
 pub fn choice(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |n| {
@@ -155,8 +156,8 @@ pub fn digest(n: u8) -> Digest {
     Digest([n; 16])
 }
 
-/// Some visit to one of the first `pages` test pages, not far from `time`: among contents that meet
-/// again and lie near each other.
+/// A visit to one of the first `pages` test pages, not far from `time`. Its content is one of a
+/// few, which recur and are near each other.
 pub fn observation(
     choice: &mut impl FnMut(u64) -> u64,
     pages: u64,
@@ -169,13 +170,14 @@ pub fn observation(
     }
 }
 
-/// Some visit, or something restated, of one of the first `pages` test pages, not far from `time`:
-/// among contents that meet again and lie near each other.
+/// A visit, a restatement or a property of one of the first `pages` test pages, not far from
+/// `time`. Its content is one of a few, which recur and are near each other.
 pub fn request(choice: &mut impl FnMut(u64) -> u64, pages: u64, time: i64) -> Operation<'static> {
     let what = choice(12);
     let mut fingerprint = || 0x0123_4567_89ab_cdef ^ (1 << choice(4)) ^ (choice(2) << 60);
     let (first, second) = (fingerprint(), fingerprint());
-    // More than a second before the visit, and less; after it; often at the time of another.
+    // More than a second before the visit, less than that, or after the visit; often at the time of
+    // another one.
     let modified = (choice(3) == 0).then(|| time + 3 - choice(12).cast_signed() * 250);
     let weight = (choice(6) == 0).then(|| [0.3, 1.0, 2.0][usize::try_from(choice(3)).unwrap()]);
     let (mut restated, mut also) = (None, None);

@@ -1,4 +1,4 @@
-//! A web in which some sites mirror each other, and all others only look as if.
+//! A web in which some sites mirror each other, and all others only look similar.
 
 use simkeep::load::LoadOptions;
 use simkeep::{Content, Epoch, Seen, Store, Visit};
@@ -8,17 +8,17 @@ use crate::{choice, ms};
 
 const DAY: i64 = 86_400_000;
 
-/// How far behind the mirror is that lags.
+/// The lag of the mirror that lags, in milliseconds.
 pub const LAG: i64 = 30 * DAY;
 
-/// How many pages each site has that is mirrored.
+/// The number of pages of each mirrored site.
 pub const PAGES: usize = 200;
 
-/// Paths that the first pages of all hosts have.
+/// The number of paths that the first pages of all hosts share.
 const COMMON: usize = 25;
 
-/// The sites that are mirrored, and their mirrors: which share of the paths of each it has, and by how
-/// long it lags.
+/// The mirrored sites, with their mirrors: the share of the site's paths that the mirror has, and
+/// its lag in milliseconds.
 pub const PLANTED: [(&str, &str, f64, i64); 4] = [
     ("first.example", "behind.example", 1.0, LAG),
     ("second.example", "header.example", 1.0, 3_600_000),
@@ -26,11 +26,12 @@ pub const PLANTED: [(&str, &str, f64, i64); 4] = [
     ("fourth.example", "host7.example/pub/x", 1.0, DAY),
 ];
 
-/// Loads a web of `hosts` hosts and about `pages` pages into a store, with fingerprints of this epoch.
+/// Loads a web of `hosts` hosts and about `pages` pages into a store, with fingerprints of this
+/// epoch.
 ///
-/// Half of the hosts have the same three parked pages, and all have `/` and `/about` with texts of their
-/// own. Their other pages are at the same paths on all hosts, or at paths of their own. If histories of
-/// real pages are available, four sites have them, each with one mirror.
+/// Half of the hosts have the same three parked pages, and all have `/` and `/about` with their own
+/// texts. Their other pages are at the same paths on all hosts, or at paths of their own. If
+/// histories of real pages are available, four sites have them, each with one mirror.
 pub fn load(store: &Store, epoch: Epoch, hosts: usize, pages: usize) {
     let each = pages.saturating_sub(8 * PAGES) / hosts;
     let print = |host: usize, page: usize| choice(((host << 20) + page) as u64)(u64::MAX);
@@ -61,7 +62,7 @@ fn visit(time: i64, fingerprint: u64, epoch: Epoch) -> Visit {
     Visit { time: ms(time), seen: Seen::Content(content), status: None, modified: None }
 }
 
-/// What was seen on the sites that are mirrored, and on their mirrors: URLs, times and fingerprints.
+/// The visits to the mirrored sites and to their mirrors: URLs, times and fingerprints.
 fn planted() -> Vec<(String, i64, u64)> {
     let (all, _) = histories(PLANTED.len() * PAGES);
     let now = all.iter().filter_map(|history| history.last()).map(|last| last.0).max().unwrap();
@@ -84,7 +85,7 @@ fn planted() -> Vec<(String, i64, u64)> {
                 &mut visits,
             );
             if is_mirrored {
-                // Another header: up to two bits are different ones.
+                // A different page header changes up to two bits.
                 let header = if *mirror == "header.example" { header(number) } else { 0 };
                 let seen = |time, print| (time + lag, print ^ header);
                 see(&format!("http://{mirror}/{path}"), history, now, seen, &mut visits);

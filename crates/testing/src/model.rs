@@ -1,4 +1,4 @@
-//! The truth that a store is compared with: the set of observations, and the slowest way to every
+//! The reference model of a store: the set of observations, and the slowest way to compute every
 //! answer.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use super::fold::{
 use super::pages::{PREFIXES, Place};
 use crate::ms;
 
-/// Every entry of every page, in SURT order of the pages and in order of the entries.
+/// All entries of all pages, in SURT order of the pages and in order of the entries.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     pages: BTreeMap<Place, BTreeSet<Entry>>,
@@ -38,7 +38,7 @@ impl Model {
         self.pages.get(&Place::of(url)).map(|v| v.iter().copied().collect()).unwrap_or_default()
     }
 
-    /// Takes in a request and says what the store should.
+    /// Applies an operation. Returns the result that the store should return.
     pub fn request(&mut self, request: &Operation<'_>, near_distance: u32) -> OperationResult {
         match request {
             Operation::Observe(observation) => {
@@ -51,7 +51,7 @@ impl Model {
         }
     }
 
-    /// Takes in a property and says what the store should.
+    /// Applies a property. Returns the result that the store should return.
     pub fn set_property(&mut self, update: &PropertyUpdate<'_>) -> PropertyOutcome {
         let PropertyUpdate { url, entry: given, .. } = *update;
         match &self.entries_of(url)[..] {
@@ -64,7 +64,7 @@ impl Model {
         }
     }
 
-    /// Takes in a restatement and says what the store should.
+    /// Applies a restatement. Returns the result that the store should return.
     pub fn restate(&mut self, restatement: &Restatement<'_>) -> RestateOutcome {
         let Restatement { url, mut restated, .. } = *restatement;
         let before = self.entries_of(url);
@@ -83,7 +83,8 @@ impl Model {
         }
     }
 
-    /// Takes in an observation and says what the store should: with every copy and near page.
+    /// Applies an observation. Returns the result that the store should return, with all copies and
+    /// near pages.
     pub fn observe(&mut self, observation: &Observation<'_>, near_distance: u32) -> Outcome {
         let Observation { url, visit, also, .. } = *observation;
         let before = self.entries_of(url);
@@ -110,7 +111,7 @@ impl Model {
         };
         let priority = f64::from(weight_of(&self.entries_of(url)).get()) * share;
         let (mut copies, mut near) = (Vec::new(), Vec::new());
-        // Where nothing is compared, no copies are found either.
+        // Without a fingerprint to compare, no copies are found either.
         let finds = |c: &&Content| c.fingerprint.is_some() && self.roles.of(c.epoch).finds_near();
         let seen = visit.seen.content().into_iter().chain(&also).filter(finds);
         let mut seen: Vec<&Content> = seen.collect();
@@ -140,7 +141,7 @@ impl Model {
         Outcome { verdict, novel, priority, also, copies, near, since: since.as_ms() }
     }
 
-    /// Adds what a page is given with a visit.
+    /// Adds the properties that come with a visit.
     fn insert_given(&mut self, observation: &Observation<'_>) {
         let Observation { url, visit, weight, class, .. } = *observation;
         let weight = weight.map(Property::Weight);
@@ -149,7 +150,7 @@ impl Model {
         }
     }
 
-    /// Takes in what is restated, if it is news.
+    /// Adds a restatement. Returns whether it is new.
     fn state(&mut self, url: &str, restated: Restated) -> bool {
         let known = self.entries_of(url);
         let news = !known.contains(&Entry::Restated(restated));
@@ -159,7 +160,7 @@ impl Model {
         news
     }
 
-    /// Takes in requests in no order: of what is restated or given, the visit may come after.
+    /// Applies operations in any order: the visit of a restatement or a property may come later.
     pub fn load(&mut self, requests: &[Operation<'_>]) {
         for request in requests.iter().filter(|request| request.entry().is_visit()) {
             self.insert(request.url(), request.entry());
@@ -169,8 +170,8 @@ impl Model {
         }
     }
 
-    /// Adds all that a request may become, whatever is forgotten in between: what is restated has the
-    /// digest of any content of its time.
+    /// Adds all entries that an operation may become, whatever is forgotten in between: a
+    /// restatement gets the digest of any content of its time.
     pub fn insert_any(&mut self, request: &Operation<'_>) {
         match *request {
             Operation::Observe(observation) => {
@@ -195,8 +196,8 @@ impl Model {
         }
     }
 
-    /// The copies of a content, and what is near it, on other pages that have no fingerprint of
-    /// another epoch in force.
+    /// Finds the copies of a content, and pages near it, among other pages that have no fingerprint
+    /// of epoch `unless` in force.
     fn others(
         &self,
         (url, content): (&str, &Content),
@@ -223,14 +224,14 @@ impl Model {
         }
     }
 
-    /// How many entries have a fingerprint within the distance of a query.
+    /// The number of entries with a fingerprint within the distance of a query.
     pub fn entries_within(&self, query: &Query) -> usize {
         let contents = self.pages.values().flatten().filter_map(Entry::content);
         let fingerprints = contents.filter_map(|content| content.fingerprint);
         fingerprints.filter(|f| (f ^ query.fingerprint).count_ones() <= query.k).count()
     }
 
-    /// All answers to a query of a given epoch, its limit disregarded.
+    /// All results of a query with an epoch. Ignores the limit.
     pub fn search(&self, query: &Query) -> Vec<Near> {
         let epoch = query.epoch.expect("the model knows no newest epoch");
         let mut found = Vec::new();
@@ -285,13 +286,13 @@ impl Model {
         history_by(&self.entries_of(url), &self.roles)
     }
 
-    /// These pages, of epochs with the options of another model.
+    /// Returns this model with the epoch options of another model.
     #[must_use]
     pub fn with_roles_of(self, other: &Model) -> Model {
         Model { roles: other.roles.clone(), ..self }
     }
 
-    /// Says what an epoch was given when it began.
+    /// Sets the options with which an epoch began.
     pub fn set_epoch_options(&mut self, epoch: Epoch, options: impl Into<EpochOptions>) {
         self.roles.0.insert(epoch, options.into());
     }
@@ -330,7 +331,8 @@ impl Model {
         })
     }
 
-    /// Pages whose version in force has a fingerprint, but none of this epoch, after one of them.
+    /// Pages whose version in force has a fingerprint, but none of this epoch, after the page
+    /// `after`.
     pub fn stale(&self, epoch: Epoch, after: Option<&str>) -> Vec<(String, i64, Content)> {
         let after = after.map(Place::of);
         let pages = self.pages.keys().filter(|place| Some(*place) > after.as_ref());
@@ -371,12 +373,12 @@ impl Model {
         self.pages.iter()
     }
 
-    /// Whether a page has this very entry.
+    /// Whether a page has exactly this entry.
     pub fn has(&self, place: &Place, entry: &Entry) -> bool {
         self.pages.get(place).is_some_and(|entries| entries.contains(entry))
     }
 
-    /// Adds an entry as it was read from a store.
+    /// Adds an entry that was read from a store.
     pub fn insert(&mut self, url: &str, entry: Entry) {
         self.pages.entry(Place::of(url)).or_default().insert(entry);
     }

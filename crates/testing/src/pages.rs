@@ -1,7 +1,7 @@
-//! A few URLs and prefixes, with rules of their own for which comes first and which is under which.
+//! A few URLs and prefixes, with an independent implementation of their order and of prefixes.
 
-/// URLs that are each other's neighbours in every way: by scheme, path, port, host, and by being
-/// the beginning of another.
+/// URLs that are neighbours in every way: by scheme, path, port, host, and by being the beginning
+/// of another URL.
 pub const URLS: [&str; 16] = [
     "https://example.com/docs",
     "https://example.com/docs/a",
@@ -21,8 +21,8 @@ pub const URLS: [&str; 16] = [
     "file:///home/x",
 ];
 
-/// Where a page stands in SURT order: pages without a host last, then host labels from the right,
-/// port, path, scheme, and at last the URL itself.
+/// The position of a page in SURT order: pages without a host last, then host labels from the
+/// right, port, path, scheme, and finally the URL itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     hostless: bool,
@@ -33,7 +33,7 @@ pub struct Place {
     pub url: String,
 }
 
-/// `#`, `?`, `/` and, where there is no host, `:` come before all that continues a name.
+/// `#`, `?`, `/` and, without a host, `:` sort before all characters that continue a name.
 fn path_key(path: &str, hostless: bool) -> Vec<u32> {
     let rank = |c| match c {
         '#' => 0,
@@ -45,7 +45,7 @@ fn path_key(path: &str, hostless: bool) -> Vec<u32> {
     path.chars().map(rank).collect()
 }
 
-/// Scheme, host, port and path of a URL as they occur in tests: no user, no IP address.
+/// Scheme, host, port and path of a URL, in the forms that the tests use: no user, no IP address.
 fn parts(url: &str) -> Option<(&str, &str, &str, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -55,7 +55,7 @@ fn parts(url: &str) -> Option<(&str, &str, &str, &str)> {
 }
 
 impl Place {
-    /// The host, or the scheme of a URL without one.
+    /// The host, or the scheme of a URL without a host.
     pub fn host(&self) -> (bool, &[String]) {
         (self.hostless, &self.labels)
     }
@@ -85,7 +85,7 @@ impl Place {
     }
 }
 
-/// A prefix as text, and which URLs are under it.
+/// A prefix as text, and the test whether a URL is under it.
 pub struct Under {
     pub text: &'static str,
     covers: fn(&str) -> bool,
@@ -101,13 +101,13 @@ impl Under {
     }
 }
 
-/// Whether a page's host is this domain or one within it.
+/// Whether a page's host is this domain or one of its subdomains.
 pub fn in_domain(url: &str, domain: &str) -> bool {
     let host = parts(url).map_or("", |p| p.1);
     host == domain || host.strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'))
 }
 
-/// Whether host and port are these, and the path is this or goes on after it at a boundary.
+/// Whether host and port are `at`, and the path is `of` or continues it at a boundary.
 pub fn in_path(url: &str, at: &str, of: &str) -> bool {
     let Some((_, host, port, path)) = parts(url) else { return false };
     let authority = if port.is_empty() { host.to_owned() } else { format!("{host}:{port}") };

@@ -1,4 +1,4 @@
-//! A recorder of metrics that a test or a benchmark can ask.
+//! A recorder of metrics that tests and benchmarks can query.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,7 +76,7 @@ impl Recording {
         f64::from_bits(self.count(name))
     }
 
-    /// What instruments are, by their names.
+    /// The descriptions of instruments, by name.
     pub fn descriptions(&self) -> BTreeMap<String, String> {
         self.described.lock().unwrap().clone()
     }

@@ -1,4 +1,4 @@
-//! A small store with everything in it that can be damaged, and its files.
+//! A small store with everything that can be damaged, and its files.
 
 use simkeep::disk::{Name, SimDisk};
 use simkeep::{Operation, Progress, Scope, Store};
@@ -7,7 +7,7 @@ use super::model::Model;
 use super::pages::{PREFIXES, URLS};
 use super::{choice, create, open, request, small};
 
-/// Passes `n` requests for all test pages to `take`. A seed always gives the same requests.
+/// Passes `n` operations on all test pages to `take`. A seed always gives the same operations.
 pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Operation<'static>)) {
     let mut choice = choice(seed);
     let pages = URLS.len() as u64;
@@ -17,7 +17,7 @@ pub fn each_request(seed: u64, n: usize, mut take: impl FnMut(Operation<'static>
     }
 }
 
-/// Requests `n` times, on all test pages, and keeps the model in step.
+/// Applies `n` operations on all test pages to a store and to its model.
 pub fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
     each_request(seed, n, |request| {
         store.write_batch(&[request]).unwrap();
@@ -25,7 +25,8 @@ pub fn fill(store: &Store, model: &mut Model, seed: u64, n: usize) {
     });
 }
 
-/// Two segments, with a page forgotten in the newer and a prefix forgotten, and an unsealed rest.
+/// Two segments, with a forgotten page and a forgotten prefix in the newer one, and unsealed
+/// operations.
 pub fn sample(store: &Store) -> Model {
     let mut model = Model::default();
     fill(store, &mut model, 1, 60);
@@ -41,7 +42,7 @@ pub fn sample(store: &Store) -> Model {
     model
 }
 
-/// The files of a sample store that was killed, and what it holds.
+/// The files of a sample store that was killed, and its model.
 pub fn killed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
     let disk = SimDisk::new();
     let store = create(&disk, small());
@@ -50,7 +51,7 @@ pub fn killed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
     (disk.contents(), model)
 }
 
-/// The files of a sample store that was closed.
+/// The files of a sample store that was closed, and its model.
 pub fn closed_sample() -> (Vec<(Name, Vec<u8>)>, Model) {
     let (files, model) = killed_sample();
     let disk = SimDisk::of(files);
@@ -62,7 +63,7 @@ pub fn file(files: &[(Name, Vec<u8>)], name: Name) -> &[u8] {
     &files.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
-/// A disk with these files, one of them with another content.
+/// A disk with these files, with the content of one of them replaced.
 pub fn with(files: &[(Name, Vec<u8>)], name: Name, content: Vec<u8>) -> SimDisk {
     let others = files.iter().filter(|(other, _)| *other != name).cloned();
     SimDisk::of(others.chain([(name, content)]))

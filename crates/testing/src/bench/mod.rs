@@ -1,4 +1,4 @@
-//! What the benchmarks share: their arguments, their reports, texts to measure by.
+//! Shared code of the benchmarks: arguments, reports, and texts to measure.
 
 pub mod arguments;
 pub mod plain;

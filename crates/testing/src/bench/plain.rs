@@ -1,8 +1,8 @@
-//! What one would write at first.
+//! The straightforward implementation, for comparison.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The simhash of a text's n-grams of words, each as heavy as it is frequent.
+/// The simhash of a text's word n-grams, each weighted by its frequency.
 pub fn fingerprint(text: &str, n: usize) -> u64 {
     let lower = text.to_lowercase();
     let words: Vec<&str> =

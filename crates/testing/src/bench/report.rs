@@ -1,20 +1,20 @@
-//! Results: one JSON object a line, or aligned text.
+//! Results of a benchmark, as one JSON object per line or as aligned text.
 
 use std::io::Write;
 
 use serde_json::Value;
 
-/// Where results go.
+/// The printer of results.
 pub struct Report {
-    /// Whether they are for a program to read.
+    /// Whether results are printed as JSON.
     pub json: bool,
 }
 
-/// One result: named values in order.
+/// A result: named values in order.
 pub struct Row(Vec<(&'static str, Value)>);
 
 impl Row {
-    /// A result of this measurement.
+    /// Creates the result of a measurement.
     pub fn new(bench: &'static str) -> Row {
         Row(vec![("bench", bench.into())])
     }
@@ -34,7 +34,7 @@ impl Row {
         self.add(name, value.into())
     }
 
-    /// Adds a number, to six decimals.
+    /// Adds a number, rounded to six decimals.
     pub fn number(self, name: &'static str, value: f64) -> Row {
         self.add(name, ((value * 1e6).round() / 1e6).into())
     }
@@ -51,7 +51,7 @@ impl Row {
 }
 
 impl Report {
-    /// Prints a result at once, so that a run that is cut short has shown what it had.
+    /// Prints a result immediately, so that an interrupted run has shown its results.
     pub fn print(&self, row: Row) {
         let mut out = String::new();
         if self.json {

@@ -1,18 +1,18 @@
-//! Texts to measure by.
+//! Texts to measure.
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Paths of real documents and of their near pairs. The files may be missing.
+/// The paths of real documents and of their near pairs. The files may be missing.
 const REAL: &str = "../shared/data/quality/ota.jsonl.zst";
 const PAIRS: &str = "../shared/data/quality/ota-pairs.tsv.gz";
 
-/// The longest match that a packed file may refer to: 2^27 bytes.
+/// The logarithm of the largest accepted zstd window: 2^27 bytes.
 const WINDOW_LOG_MAX: u32 = 27;
 
-/// Reads the documents of a file, or of the default file. If it is missing, generates at most `bytes` of
-/// them.
+/// Reads the documents of a file, or of the default file, up to `bytes` in all. If the file is
+/// missing, generates documents.
 pub fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
     let real = available(REAL);
     let Some(path) = path.or(real.as_deref()) else {
@@ -28,21 +28,21 @@ pub fn read(path: Option<&Path>, bytes: usize) -> Vec<String> {
     documents(path).into_iter().take_while(fits).map(|document| document.text).collect()
 }
 
-/// A text with its name.
+/// A document with its id.
 pub struct Document {
-    /// Empty if it has none.
+    /// The id; empty if it has none.
     pub id: String,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
-/// Two documents that have something in common.
+/// Two documents with common text.
 pub struct Pair {
-    /// The id of one of them.
+    /// The id of one document.
     pub left: String,
-    /// That of the other.
+    /// The id of the other document.
     pub right: String,
-    /// How much they have in common, from 0 to 1.
+    /// The resemblance of the two, from 0 to 1.
     pub resemblance: f64,
 }
 

@@ -1,4 +1,4 @@
-//! A catalog of any rows, with checksums that hold: see `format/catalog.md`.
+//! A catalog with any rows and valid checksums; see `format/catalog.md`.
 
 use redb::{Database, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition};
 use simkeep::disk::{Access, Disk, DiskFile, Name, SimDisk};
@@ -9,7 +9,7 @@ const EPOCHS: TableDefinition<'_, u32, &[u8]> = TableDefinition::new("epochs");
 const JOURNALS: [TableDefinition<'_, (u64, u32), &[u8]>; 2] =
     [TableDefinition::new("journal_a"), TableDefinition::new("journal_b")];
 
-/// A part of a frame that is not the last one.
+/// The bytes of a frame's part, except for the last part.
 const PART_BYTES: usize = 65_280;
 
 /// The rows of a catalog.
@@ -25,21 +25,21 @@ pub struct Catalog {
 /// The row of an epoch.
 #[derive(Clone, Debug)]
 pub struct EpochRow {
-    /// The key: how many epochs are older.
+    /// The key: the number of older epochs.
     pub count: u32,
     /// Its number. The low 24 bits are the count; the upper 8 are the number of reserved bits.
     pub number: u32,
-    /// 1: it has ended; 2: it is for change alone; 4: for near-duplicates alone.
+    /// 1: it has ended; 2: it has only the role change; 4: it has only the role near.
     pub flags: u32,
-    /// How many visits there were when it began.
+    /// The number of visits in the store when it began.
     pub begun: u64,
-    /// The largest distances that are minor and moderate.
+    /// The largest distances of minor and of moderate changes.
     pub bands: [u32; 2],
     pub name: Vec<u8>,
 }
 
 impl EpochRow {
-    /// Of an epoch that began before all visits, reserves nothing and goes on.
+    /// The row of a live epoch that began before all visits and reserves no bits.
     pub fn new(count: u32, name: &str) -> EpochRow {
         let name = name.as_bytes().to_vec();
         EpochRow { count, number: count, flags: 0, begun: 0, bands: [3, 10], name }
@@ -123,10 +123,10 @@ fn database(disk: &SimDisk, access: Access) -> Database {
 }
 
 impl Catalog {
-    /// Of a file that is sound.
+    /// Reads a sound file.
     pub fn read(file: &[u8]) -> Catalog {
         let disk = SimDisk::of([(Name::Catalog, file.to_vec())]);
-        // Once it is dropped, nothing more is read.
+        // After the database is dropped, nothing more is read.
         let database = database(&disk, Access::Write);
         let read = database.begin_read().unwrap();
         let mut catalog = Catalog::default();
@@ -138,7 +138,7 @@ impl Catalog {
             let (_, value) = row.unwrap();
             let (words, _) = value.value().as_chunks::<8>();
             let mut row = std::array::from_fn(|i| u64::from_le_bytes(words[i]));
-            // The checksum of the trailer, and behind it that of the row.
+            // The checksum of the trailer, followed by the checksum of the row.
             row[4] &= u64::from(u32::MAX);
             catalog.segments.push(row);
         }
@@ -160,19 +160,20 @@ impl Catalog {
         catalog
     }
 
-    /// Matches the URL hashes of this process: nearly all collide if `SIMKEEP_NARROW_HASHES` is set.
+    /// Matches the URL hashes of this process: nearly all collide if `SIMKEEP_NARROW_HASHES` is
+    /// set.
     pub fn narrow(&mut self) {
         if std::env::var_os("SIMKEEP_NARROW_HASHES").is_some() {
             *self.setting("url_hash_bits") = 8;
         }
     }
 
-    /// The row of a setting.
+    /// The value of a setting.
     pub fn setting(&mut self, name: &str) -> &mut u64 {
         &mut self.settings.iter_mut().find(|(key, _)| key == name).unwrap().1
     }
 
-    /// As a file.
+    /// The catalog as a file.
     pub fn write(&self) -> Vec<u8> {
         let disk = SimDisk::new();
         let database = database(&disk, Access::Create);

@@ -1,4 +1,4 @@
-//! The golden store with one file changed, and a catalog that agrees with it.
+//! The golden store with one changed file, and a catalog that agrees with it.
 
 use simkeep::disk::Name;
 
@@ -6,7 +6,7 @@ use super::catalog::Catalog;
 use super::segment;
 use crate::in_repository;
 
-/// The segments that it has.
+/// The numbers of its segments.
 pub const SEGMENTS: [u64; 3] = [3, 7, 8];
 
 /// A file of the golden store.
@@ -15,7 +15,7 @@ pub fn golden(name: Name) -> Vec<u8> {
     std::fs::read(root.join(name.to_string())).unwrap()
 }
 
-/// The golden store with another catalog, and with another content of one segment.
+/// The golden store with another catalog, and optionally with other bytes of one segment.
 pub fn files(catalog: &Catalog, other: Option<(u64, &[u8])>) -> Vec<(Name, Vec<u8>)> {
     let segments = SEGMENTS.map(|id| match other {
         Some((of, bytes)) if of == id => (Name::Segment(id), bytes.to_vec()),
@@ -24,7 +24,7 @@ pub fn files(catalog: &Catalog, other: Option<(u64, &[u8])>) -> Vec<(Name, Vec<u
     [(Name::Catalog, catalog.write())].into_iter().chain(segments).collect()
 }
 
-/// A catalog that agrees with a segment, so that it is not refused for that.
+/// A catalog that agrees with a segment, so that the store does not reject the segment at once.
 pub fn agreeing(id: u64, file: &[u8]) -> Catalog {
     let mut catalog = Catalog::read(&golden(Name::Catalog));
     for row in catalog.segments.iter_mut().filter(|row| row[0] == id) {

@@ -1,4 +1,4 @@
-//! Files made by hand, with any content and checksums that hold: what no store would write.
+//! Files made by hand, with any content and valid checksums, which no store would write.
 
 pub mod catalog;
 pub mod golden;

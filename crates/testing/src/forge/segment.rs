@@ -1,4 +1,4 @@
-//! A segment taken apart and put together again with checksums that hold: see `format/segment.md`.
+//! A segment that is taken apart and reassembled with valid checksums; see `format/segment.md`.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,23 +23,23 @@ const FURTHER: u16 = 17;
 const ORDINALS: u16 = 18;
 const SUMS: u16 = 19;
 
-/// A section: the first eight bytes of its entry, and what it holds.
+/// A section: the first eight bytes of its table entry, and its content.
 #[derive(Clone, Debug)]
 pub struct Section {
     pub tag: [u8; 8],
     pub bytes: Vec<u8>,
 }
 
-/// What a segment holds, without its checksums.
+/// The content of a segment, without checksums.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// The format version, as the file has it: another one is refused before anything is read.
+    /// The format version in the file. Another version is rejected before anything is read.
     pub version: [u8; 4],
     pub id: u64,
     pub store: u64,
     pub nonce: u64,
     pub numbers: [u64; NUMBERS],
-    /// All but the checksums.
+    /// All sections except the checksums.
     pub sections: Vec<Section>,
 }
 
@@ -69,7 +69,7 @@ fn with_sum(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 impl Segment {
-    /// Of a file that is sound.
+    /// Reads a sound file.
     pub fn read(file: &[u8]) -> Segment {
         let trailer = &file[file.len() - TRAILER_BYTES..];
         let table = &file[u64_at(trailer, 16) as usize..];
@@ -89,15 +89,15 @@ impl Segment {
         }
     }
 
-    /// Gives the first epoch `more` fingerprints, which were once on page 0, and cells in the place of
-    /// what found them. No golden segment is so large that it would have any.
+    /// Adds `more` fingerprints to the first epoch, as if page 0 had had them before, and replaces
+    /// its tables by cells. No golden segment is large enough to have cells.
     pub fn with_cells(self, more: u64) -> Segment {
-        // Few enough that many go on in further lines.
+        // So few cells that many of them overflow into further lines.
         self.with_shape(more, |n| Shape::Cells { count: n / 18 + 1 })
     }
 
-    /// Gives the first epoch `more` fingerprints, as if page 0 had had them before, and tables of the
-    /// shape for the new number of fingerprints.
+    /// Adds `more` fingerprints to the first epoch, as if page 0 had had them before, and builds
+    /// tables of the shape for the new number of fingerprints.
     pub fn with_shape(mut self, more: u64, shape: impl FnOnce(u32) -> Shape) -> Segment {
         let kind = |section: &Section| u16::from_le_bytes(word(&section.tag, 0));
         let Some(column) = self.sections.iter().find(|s| kind(s) == FINGERPRINTS) else {
@@ -143,7 +143,8 @@ impl Segment {
             let [e0, e1, e2, e3] = epoch;
             self.sections.push(Section { tag: [k0, k1, p0, p1, e0, e1, e2, e3], bytes });
         }
-        // By epochs, and tables part by part behind all else of theirs.
+        // Sections are ordered by epoch. The tables of an epoch follow its other sections, part by
+        // part.
         self.sections.sort_by_key(|section| {
             let part = u16::from_le_bytes(word(&section.tag, 2));
             let epoch = u32::from_le_bytes(word(&section.tag, 4));
@@ -152,12 +153,12 @@ impl Segment {
         self
     }
 
-    /// As a file whose checksums hold, whatever it says.
+    /// The segment as a file with valid checksums, whatever it contains.
     pub fn write(&self) -> Vec<u8> {
         self.write_with(|_| {})
     }
 
-    /// The bytes of the segment, where `table` may change the table before its checksums are made.
+    /// The segment as a file. `table` may change the table before its checksums are computed.
     pub fn write_with(&self, table: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let mut file = b"simkseg\0".to_vec();
         file.extend(self.version);
@@ -203,7 +204,7 @@ impl Section {
     }
 }
 
-/// Tables as they are built, by part and kind.
+/// Tables under construction, by part and kind.
 #[derive(Default)]
 struct Made(Mutex<BTreeMap<(u16, u16), Vec<u8>>>);
 
@@ -245,14 +246,14 @@ impl Sink for Made {
     }
 }
 
-/// The numbers of a file's table, if it has one; nothing is checked.
+/// The numbers in a file's table, if it has one. Nothing is checked.
 pub fn numbers(file: &[u8]) -> Option<[u64; NUMBERS]> {
     let trailer = file.get(file.len().checked_sub(TRAILER_BYTES)?..)?;
     let table = file.get(usize::try_from(u64_at(trailer, 16)).ok()?..)?;
     (table.len() >= NUMBERS * 8).then(|| std::array::from_fn(|i| u64_at(table, i * 8)))
 }
 
-/// The last number of a file: the checksum of its trailer, which its row has.
+/// The last number of a file: the checksum of its trailer, which is also in its catalog row.
 pub fn checksum(file: &[u8]) -> u64 {
     let last = file.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
     last.into()

@@ -1,4 +1,4 @@
-//! An allocator that ends the process when somebody asks for more than any input can be worth.
+//! An allocator that ends the process if an allocation is larger than any input can justify.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
@@ -6,15 +6,15 @@ use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Most bytes of one allocation, unless a target says otherwise. Inputs and files have less than
-/// 1 MiB, and nothing that is read from them may take a large multiple of that.
+/// The maximum size of an allocation in bytes, unless a target sets another. Inputs and files have
+/// less than 1 MiB, and nothing that is read from them may take a large multiple of that.
 pub const BYTES_MAX: usize = 64 << 20;
 
 thread_local! {
     static MAX: Cell<usize> = const { Cell::new(BYTES_MAX) };
 }
 
-/// Does something that may ask for more at once.
+/// Runs a function with another maximum.
 pub fn within<T>(bytes_max: usize, run: impl FnOnce() -> T) -> T {
     let before = MAX.replace(bytes_max);
     let done = run();
@@ -28,25 +28,25 @@ pub fn within<T>(bytes_max: usize, run: impl FnOnce() -> T) -> T {
 #[derive(Debug)]
 pub struct Bounded;
 
-/// Set once the bound was passed, when no more allocations are looked at.
+/// Set once the bound was exceeded. Further allocations are not checked.
 static PASSED: AtomicBool = AtomicBool::new(false);
 
 fn check(bytes: usize) {
     if bytes > MAX.get() && !PASSED.swap(true, Ordering::Relaxed) {
         let thread = std::thread::current();
         let (name, trace) = (thread.name().unwrap_or_default(), Backtrace::force_capture());
-        // Not by a macro, whose output the tests capture.
+        // Not with a macro, whose output the tests capture.
         let _ = writeln!(io::stderr(), "{name}: one allocation of {bytes} bytes\n{trace}");
         std::process::abort();
     }
 }
 
 #[expect(unsafe_code, reason = "an allocator is unsafe; this one only looks at sizes")]
-// SAFETY: every call is the system allocator's, with the same arguments.
+// SAFETY: every call goes to the system's allocator with the same arguments.
 unsafe impl GlobalAlloc for Bounded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         check(layout.size());
-        // SAFETY: the caller's promises are those of this method.
+        // SAFETY: the caller upholds the contract of this method.
         unsafe { System.alloc(layout) }
     }
 

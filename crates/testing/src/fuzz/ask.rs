@@ -1,4 +1,4 @@
-//! Everything that a store can be asked.
+//! Asks a store everything.
 
 use std::fmt::Debug;
 use std::sync::LazyLock;
@@ -17,13 +17,13 @@ use crate::disks::restless;
 use crate::fuzz::store::{disk, golden, on, open};
 use crate::{ms, sound};
 
-/// Pages of a hostile store that are asked about; there may be more.
+/// The maximum number of pages of a hostile store to ask about.
 const PAGES_MAX: usize = 64;
 
-/// In the middle of the golden store's visits.
+/// A time in the middle of the golden store's visits.
 const TIME: i64 = 1_770_000_000_000;
 
-/// What was asked, and what the store said.
+/// The questions, with the answers of the store.
 pub type Answers = Vec<(String, Result<String, Error>)>;
 
 const PREFIXES: [&str; 6] =
@@ -38,7 +38,7 @@ pub fn urls(view: &Snapshot) -> Vec<String> {
     view.scan(None).map_while(|page| page.ok().map(|page| page.url)).collect()
 }
 
-/// Asks about these pages and fingerprints, and everything that is not about one.
+/// Asks about these pages and fingerprints, and asks all questions that are not about a page.
 pub fn questions(
     view: &Snapshot,
     stats: Result<Stats>,
@@ -95,11 +95,11 @@ pub fn questions(
 pub const FINGERPRINTS: [u64; 5] =
     [0xfedc_ba98_7654_3210, 0, u64::MAX, 0x0123_4567_89ab_cdef, 0xa5ff_00ff_1234_5678];
 
-/// The epochs of the golden store that reserves bits, and that has a table.
+/// The epochs of the golden store: one that reserves bits, and one that has a table.
 const RESERVED: u32 = 8 << 24 | 3;
 const WEIGHED: u32 = 4;
 
-/// What the sound golden store says.
+/// The answers of the sound golden store.
 pub static GOLDEN: LazyLock<(Vec<String>, Answers)> = LazyLock::new(|| {
     let store = open(&disk(golden())).unwrap();
     let urls = urls(&store.snapshot());
@@ -118,18 +118,19 @@ static SEALED: LazyLock<Answers> = LazyLock::new(|| {
     answers
 });
 
-/// Whether a store made of damaged files of the golden one says what that says, or that it is
-/// damaged.
+/// Checks that a store with damaged files of the golden store gives the answers of the golden
+/// store, or reports damage.
 ///
 /// # Panics
 ///
-/// If it says anything else.
+/// If it gives another answer.
 pub fn check_same(store: &Store) {
     let found = questions(&store.snapshot(), store.stats(), &GOLDEN.0, &FINGERPRINTS);
     compare(&found, &GOLDEN.1, &sound(store));
 }
 
-/// Checks that a reader of the golden files answers as the store does, also while a writer is active.
+/// Checks that a reader of the golden files answers as the store does, also while a writer is
+/// active.
 ///
 /// # Panics
 ///
@@ -151,7 +152,7 @@ fn compare(found: &Answers, expected: &Answers, verified: &Result<Verified>) {
     }
 }
 
-/// Asks everything of a reader that may show anything.
+/// Asks a reader everything, whatever it shows.
 pub fn read_all(reader: &Reader) {
     let mut urls = urls(&reader.snapshot());
     urls.truncate(PAGES_MAX);
@@ -159,7 +160,7 @@ pub fn read_all(reader: &Reader) {
     questions(&reader.snapshot(), reader.stats(), &urls, &FINGERPRINTS);
 }
 
-/// Asks everything of a store that may hold anything, and then writes to it.
+/// Asks a store everything, whatever it contains, and then writes to it.
 pub fn use_all(store: &Store) {
     let _ = sound(store);
     let mut urls = urls(&store.snapshot());

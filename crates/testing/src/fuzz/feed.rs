@@ -1,5 +1,5 @@
-//! A file as it comes to a reader: packed or not, whole or in pieces; and what must hold of all that
-//! is read from it.
+//! A file in the ways in which a reader may get it: compressed or not, whole or in pieces; and the
+//! properties of everything that is read from it.
 
 use std::fmt::Debug;
 use std::io::{BufRead, BufReader, Cursor, Read, Result, Write};
@@ -17,23 +17,23 @@ use zstd::bulk::Compressor;
 use crate::fuzz::allocator::within;
 use crate::{TIME_MAX, TIME_MIN};
 
-/// Most bytes of one allocation: the largest record has three times its size when it was mapped to
-/// UTF-8, and a vector that grows has up to twice what it holds.
+/// The maximum size of an allocation in bytes. The largest record has three times its size when it
+/// was mapped to UTF-8, and a growing vector takes up to twice its length.
 const ALLOCATION_BYTES_MAX: usize = 6 * RECORD_BYTES_MAX as usize;
-/// Items that are looked at; a few bytes of an input can unpack to any number.
+/// The maximum number of items to examine. A few bytes of input can decompress to any number.
 const ITEMS_MAX: usize = 20_000;
-/// The largest cost of reading a packed file: its unpacked bytes, and [`LINE_COST`] for each line. A few
-/// bytes can unpack to hours of repetitive work.
+/// The maximum cost of reading a compressed file: its decompressed bytes, and [`LINE_COST`] for
+/// each line. A few bytes can decompress to hours of repetitive work.
 const COST_MAX: usize = 256 << 20;
 const LINE_COST: usize = 1024;
-/// Parts that a file is packed in at most.
+/// The maximum number of separately compressed parts of a file.
 const PARTS_MAX: usize = 64;
 /// The number of bytes that identify the kind of a well-formed file.
 const START_BYTES: usize = 16;
-/// What an item says of itself, at most.
+/// The maximum length of an item's description of itself, in bytes.
 const SAID_BYTES_MAX: usize = 8 << 10;
 
-/// How a file is packed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Packing {
     None,
@@ -41,37 +41,37 @@ pub(super) enum Packing {
     Zstandard,
 }
 
-/// How a file comes.
+/// The way in which a file arrives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feed {
-    /// The file's name ends so.
+    /// The extension of the file's name.
     pub expected: &'static str,
     pub packing: Packing,
-    /// Bytes of each packed part, and of each read.
+    /// The bytes of each compressed part, and of each read.
     pub part_bytes: usize,
     pub read_bytes: usize,
 }
 
 impl Feed {
-    /// A feed by two bytes: which packing, and the sizes as powers of two.
+    /// Creates a feed from two bytes: the compression, and the sizes as powers of two.
     pub(super) fn new(expected: &'static str, packing: u8, sizes: u8) -> Feed {
         let packing = [Packing::None, Packing::Gzip, Packing::Zstandard][usize::from(packing % 3)];
         let (part_bytes, read_bytes) = (1 << (sizes & 15), 1 << (sizes >> 4));
         Feed { expected, packing, part_bytes, read_bytes }
     }
 
-    /// Reads a file in this way and in others. `each` is given every item.
+    /// Reads a file in this way and in others. Passes every item to `each`.
     ///
     /// # Panics
     ///
-    /// If what is read is not the same each time, or is not fit for a store.
+    /// If the results differ, or are not valid for a store.
     pub(super) fn check(&self, file: &[u8], mut each: impl FnMut(&Item)) {
         if self.packing == Packing::None && cost(file) > COST_MAX {
             return;
         }
         let packed = self.pack(file);
         let whole = packed.len().max(1);
-        // What comes out of a damaged part before the damage is known depends on the reads.
+        // For a damaged part, the output before the damage is found depends on the reads.
         let damaged = self.packing == Packing::None && is_packed(file);
         let again = if damaged { whole } else { self.read_bytes };
         within(ALLOCATION_BYTES_MAX, || {
@@ -92,12 +92,12 @@ impl Feed {
         });
     }
 
-    /// What is read from a file that comes in this way, which is also read all at once from its packed
-    /// bytes; `None` if it unpacks to very much.
+    /// Reads a file that arrives in this way, and also reads its compressed bytes at once. `None`
+    /// if it decompresses to very much.
     ///
     /// # Panics
     ///
-    /// If what is read is not the same each time.
+    /// If the results differ.
     pub(super) fn both<T: PartialEq + Debug>(
         &self,
         file: &[u8],
@@ -109,7 +109,7 @@ impl Feed {
         let packed = self.pack(file);
         within(ALLOCATION_BYTES_MAX, || {
             let whole = read(Box::new(Pieces::new(&packed, packed.len().max(1))));
-            // What comes out of a damaged part before the damage is known depends on the reads.
+            // For a damaged part, the output before the damage is found depends on the reads.
             if self.packing != Packing::None || !is_packed(file) {
                 let pieces = Pieces::new(&packed, self.read_bytes);
                 assert_eq!(read(Box::new(pieces)), whole, "read by {} bytes", self.read_bytes);
@@ -118,7 +118,7 @@ impl Feed {
         })
     }
 
-    /// Whether any first part of a file tells its kind, and the same kind as the whole.
+    /// Whether every first part of a file identifies the kind of the whole file.
     fn is_certain(&self, file: &[u8]) -> bool {
         let is_text = |b: &u8| !b.is_ascii_control() || b.is_ascii_whitespace();
         file.starts_with(b"WARC/")
@@ -130,7 +130,7 @@ impl Feed {
         self.part_bytes.max(file.len().div_ceil(PARTS_MAX))
     }
 
-    /// What is packed by itself at the beginning of a file, and the rest.
+    /// The first separately compressed part of a file, and the rest.
     pub(super) fn first_part<'f>(&self, file: &'f [u8]) -> (&'f [u8], &'f [u8]) {
         file.split_at(file.len().min(self.part_bytes(file).max(START_BYTES)))
     }
@@ -176,15 +176,15 @@ fn items(chunk: Chunk) -> Vec<Item> {
 
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The end of what begins a zstd frame that is to be skipped.
+/// The end of the magic number of a skippable zstd frame.
 const SKIPPED: [u8; 3] = [0x2a, 0x4d, 0x18];
 
-/// Whether these bytes will be unpacked.
+/// Whether these bytes will be decompressed.
 fn is_packed(file: &[u8]) -> bool {
     file.starts_with(&GZIP) || file.starts_with(&ZSTD) || file.get(1..4) == Some(&SKIPPED)
 }
 
-/// What it costs to unpack a file from every place where a packed part may begin.
+/// The cost of decompressing a file from every position where a compressed part may begin.
 fn cost(file: &[u8]) -> usize {
     if !is_packed(file) {
         return 0;
@@ -215,7 +215,7 @@ fn add_cost(unpacked: impl Read, cost: &mut usize) {
     }
 }
 
-/// Returns `read_bytes` bytes at a time.
+/// A reader that returns `read_bytes` bytes at a time.
 struct Pieces {
     file: Cursor<Vec<u8>>,
     read_bytes: usize,
@@ -234,7 +234,7 @@ impl Read for Pieces {
     }
 }
 
-/// An item without its place, which tells how the file was packed.
+/// An item without its position, which depends on the compression of the file.
 fn placeless(mut item: Item) -> Item {
     match &mut item {
         Item::Broken(broken) | Item::Refused(broken) => broken.at.clear(),

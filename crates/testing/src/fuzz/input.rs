@@ -1,6 +1,6 @@
-//! An input as a row of numbers: whatever bytes it has, they mean something.
+//! An input as a sequence of numbers. Any bytes are a valid input.
 
-/// Takes numbers from the front; zeros once the input is over.
+/// Takes numbers from the front. After the end of the input, they are zero.
 #[derive(Clone, Debug)]
 pub struct Input<'a>(pub &'a [u8]);
 
@@ -9,7 +9,7 @@ impl<'a> Input<'a> {
         self.0.is_empty()
     }
 
-    /// Up to `n` bytes.
+    /// Takes up to `n` bytes.
     pub fn bytes(&mut self, n: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(n.min(self.0.len()));
         self.0 = rest;
@@ -36,20 +36,20 @@ impl<'a> Input<'a> {
         self.number(8)
     }
 
-    /// One of `n` by the next byte.
+    /// A number below `n`, from the next byte.
     pub fn below(&mut self, n: usize) -> usize {
         usize::from(self.u8()) % n
     }
 
-    /// As many bytes as the next one says.
+    /// A string whose length is in the next byte.
     pub fn string(&mut self) -> &'a [u8] {
         let n = usize::from(self.u8());
         self.bytes(n)
     }
 }
 
-/// Overwrites some bytes of a file. Each record of the input is an offset (4 bytes), a length (the low
-/// four bits of 1 byte) and the bytes.
+/// Overwrites some bytes of a file. Each record of the input is an offset (4 bytes), a length minus
+/// one (the low four bits of 1 byte) and the bytes.
 pub fn patch(file: &mut [u8], input: &mut Input<'_>) {
     while !input.is_empty() && !file.is_empty() {
         let at = input.u32() as usize % file.len();

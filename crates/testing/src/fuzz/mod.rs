@@ -1,8 +1,8 @@
-//! The fuzz targets, and what they share: a sound store to damage, ways to damage it that the
-//! checksums do not notice, and questions to ask of what is left.
+//! The fuzz targets and their shared code: a sound store to damage, damage that checksums do not
+//! detect, and questions to ask afterwards.
 //!
-//! A target is a function of an input's bytes that panics where something is wrong. The fuzzer runs
-//! it through `fuzz/fuzz_targets/`, and the tests with the kept corpus: see `tests/corpus.rs`.
+//! A target is a function of an input's bytes that panics if something is wrong. The fuzzer runs it
+//! through `fuzz/fuzz_targets/`, and the tests run it with the kept corpus: see `tests/corpus.rs`.
 
 pub mod allocator;
 pub mod ask;

@@ -1,5 +1,5 @@
-//! A sound store: the golden one of the first format version, which has every kind of section,
-//! record and operation, and is the same on every run.
+//! A sound store: the golden store of the first format version. It has every kind of section,
+//! record and operation, and is the same in every run.
 
 use std::sync::Arc;
 
@@ -14,8 +14,7 @@ macro_rules! golden {
     };
 }
 
-/// The segments of the golden store, oldest first: 80,828 bytes with rotations, 4,500 and
-/// 2,588.
+/// The segments of the golden store, oldest first: 80,828 bytes with rotations, 4,500 and 2,588.
 pub const SEGMENTS: [(u64, &[u8]); 3] = [
     (3, golden!("segments/0000000003.seg")),
     (7, golden!("segments/0000000007.seg")),
@@ -42,19 +41,19 @@ pub fn golden() -> Vec<(Name, Vec<u8>)> {
     root.into_iter().chain(segments).collect()
 }
 
-/// A disk with these files, and space for little more.
+/// A disk with these files, and with little free space.
 pub fn disk(files: impl IntoIterator<Item = (Name, Vec<u8>)>) -> SimDisk {
     let disk = SimDisk::of(files);
     disk.set_capacity_bytes(Some(BYTES_MAX as u64 / 4));
     disk
 }
 
-/// A simulated disk as the store takes it.
+/// A simulated disk, as the store takes it.
 pub fn on(disk: &SimDisk) -> Arc<dyn Disk> {
     Arc::new(disk.clone())
 }
 
-/// No threads, and memtables and merges so small that both happen.
+/// Options without background threads, and with memtables and merges so small that both occur.
 pub fn options() -> Options {
     Options::default()
         .memtable_observations(16)

@@ -1,8 +1,9 @@
-//! A damaged catalog: the same answers or an error. A hostile one, whose checksums hold: any
-//! answers, but no panic, no hang and no large allocation. What is repaired of either is a sound store.
+//! A changed catalog. If it is damaged, the answers are the same or errors. If it is hostile, with
+//! valid checksums, any answers are allowed, but no panic, no hang and no large allocation. A
+//! repair of either makes a sound store.
 //!
-//! The first byte modulo 4: 0 bytes of the file are changed; 1 the same after it was cut; 2 rows and
-//! frames are changed; 3 the rest of the input is one frame of the journal.
+//! The first byte modulo 4 selects the change: 0 changes bytes of the file; 1 truncates it first; 2
+//! changes rows and frames; 3 takes the rest of the input as one frame of the journal.
 
 use std::panic::PanicHookInfo;
 
@@ -16,7 +17,8 @@ use crate::fuzz::input::{Input, patch};
 use crate::fuzz::store::{CATALOG, LOCK, SEGMENTS, disk, golden, on, open};
 use crate::sound;
 
-/// redb panics on damaged files, and the store makes errors of that; nothing else may panic.
+/// Whether a panic comes from redb, which panics on damaged files. The store turns these panics into
+/// errors; nothing else may panic.
 pub fn is_of_redb(panic: &PanicHookInfo<'_>) -> bool {
     let file = panic.location().map_or("", |at| at.file());
     file.contains("redb-") || file.contains("/library/")
@@ -78,7 +80,7 @@ fn damaged(file: Vec<u8>) {
     }
 }
 
-/// Whatever is damaged, a repair that does not refuse it makes a sound store.
+/// Checks that a repair which does not refuse a damaged store makes a sound store.
 fn repaired(from: &SimDisk) {
     let to = SimDisk::new();
     let options = RepairOptions::default().keep_forgotten(true);
@@ -87,7 +89,7 @@ fn repaired(from: &SimDisk) {
     }
 }
 
-/// Changes rows, and frames with all that counts them.
+/// Changes rows, and frames with their counts.
 fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
     while !input.is_empty() {
         match input.below(12) {
@@ -146,7 +148,7 @@ fn change(catalog: &mut Catalog, input: &mut Input<'_>) {
     }
 }
 
-/// A row of an epoch.
+/// The row of an epoch.
 fn epoch<'c>(catalog: &'c mut Catalog, input: &mut Input<'_>) -> &'c mut EpochRow {
     let row = input.below(catalog.epochs.len());
     &mut catalog.epochs[row]
@@ -157,7 +159,7 @@ fn hostile(catalog: &Catalog) {
     let segments = || SEGMENTS.iter().map(|(id, bytes)| (Name::Segment(*id), bytes.to_vec()));
     let disk = disk(root.into_iter().chain(segments()));
     drop(Reader::open(on(&disk)));
-    // Its header leads nowhere, so that it is read page by page.
+    // The header is overwritten, so the repair reads the catalog page by page.
     let mut file = catalog.write();
     file[..4096].fill(0);
     let headless = segments().chain([(Name::Catalog, file)]);

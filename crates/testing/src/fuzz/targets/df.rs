@@ -1,9 +1,10 @@
-//! What a table of document frequencies is taken for. A damaged one: the same answers or an error. A
-//! hostile one, whose checksum holds: any answers, but no panic, no hang and no large allocation.
+//! A changed table of document frequencies. If it is damaged, the answers are the same or errors.
+//! If it is hostile, with a valid checksum, any answers are allowed, but no panic, no hang and no
+//! large allocation.
 //!
-//! The first byte modulo 3: 0 bytes of the file are changed; 1 the same after it was cut; 2 bytes of
-//! it are changed, or the rest of the input is all between its head and its trailer, and the checksum
-//! is made anew.
+//! The first byte modulo 3 selects the change: 0 changes bytes of the file; 1 truncates it first; 2
+//! changes bytes, or takes the rest of the input as everything between head and trailer, and
+//! recomputes the checksum.
 
 use simkeep::df::{Comparison, Table};
 use simkeep::disk::Name;
@@ -33,7 +34,7 @@ pub fn run(data: &[u8]) {
             if input.u8() & 1 == 0 {
                 patch(&mut file[HEAD_BYTES..], &mut input);
             } else {
-                // How many terms and places there are is for the input to say, too.
+                // The input also sets the number of terms and of slots.
                 let trailer = file.split_off(file.len() - TRAILER_BYTES);
                 file.truncate(HEAD_BYTES);
                 let (terms, bits) = (input.u8(), input.u8());

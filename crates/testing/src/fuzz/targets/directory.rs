@@ -1,10 +1,10 @@
-//! A store's directory whose files were taken for others: dropped, emptied, doubled, swapped, linked
-//! under other names, or put back from another time, from a copy that went another way, or from another
-//! store. What is read of it is of one of these stores at one time, or an error; and so it is after it
-//! was written to, and when it was repaired.
+//! A store's directory with exchanged files: removed, emptied, doubled, swapped, linked under other
+//! names, or restored from another time, from a diverged copy, or from another store. Everything
+//! that is read belongs to one of these stores at one time, or is an error. This also holds after a
+//! write and after a repair.
 //!
-//! The first byte is the state to begin with; each three bytes after it are a change: what is done, to
-//! which file, and with which state or file.
+//! The first byte is the initial state. Each following three bytes are a change: the action, the
+//! file, and the state or file to take.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -23,7 +23,7 @@ use crate::model::Model;
 use crate::pages::URLS;
 use crate::{choice, ms, observation, sound};
 
-/// Changes of one input.
+/// The maximum number of changes in an input.
 const CHANGES_MAX: usize = 8;
 
 type Files = Vec<(Name, Vec<u8>)>;
@@ -37,12 +37,12 @@ struct State {
     sealed: Answers,
 }
 
-/// The states, and the names of all files that they have.
+/// The states, and the names of all their files.
 static STATES: LazyLock<(Vec<State>, Vec<Name>)> = LazyLock::new(|| {
     let first = begun(1);
     let second = gone_on(&first, 2, 2);
     let third = gone_on(&second, 3, 3);
-    // A copy of the second that went another way, with files of the same numbers.
+    // A copy of the second state that diverged, with files of the same numbers.
     let copy = gone_on(&second, 4, 4);
     let other = begun(5);
     let other_second = gone_on(&other, 6, 2);
@@ -65,7 +65,7 @@ fn begun(seed: u64) -> Files {
     disk.contents()
 }
 
-/// What a store is later: what is new depends on a salt.
+/// A later state of a store. The salt determines the new data.
 fn gone_on(files: &Files, seed: u64, salt: u64) -> Files {
     let disk = SimDisk::of(files.iter().cloned());
     disk.set_seed(seed);
@@ -88,7 +88,7 @@ fn fill(store: &Store, seed: u64) {
 
 fn ask(view: &Snapshot) -> Answers {
     let urls: Vec<String> = URLS[..8].iter().map(|url| (*url).to_owned()).collect();
-    // Sizes are no matter here.
+    // Sizes are not compared.
     questions(view, Err(Error::Closed), &urls, &FINGERPRINTS[..2])
 }
 
@@ -118,7 +118,7 @@ fn change(files: &mut Files, input: &mut Input<'_>) {
         0 => bytes = None,
         1 => bytes = bytes.map(|_| Vec::new()),
         2 => bytes = bytes.map(|bytes| bytes.repeat(2)),
-        // Of another time, another copy, another store.
+        // From another time, a diverged copy, or another store.
         3 | 4 => bytes = of(&states[usize::from(argument) % states.len()].files, name),
         5 => {
             let other = names[usize::from(argument) % names.len()];
@@ -132,7 +132,7 @@ fn change(files: &mut Files, input: &mut Input<'_>) {
     put(files, name, bytes);
 }
 
-/// Whether what was answered is all of one state, and if not all was answered, something is damaged.
+/// Checks that all answers are of one state. If some are missing, the store must be damaged.
 fn check(found: &Answers, of: impl Fn(&State) -> &Answers, sound: bool, what: &str) {
     let right = |state: &&State| {
         found.iter().zip(of(state)).all(|((_, found), (_, expected))| match (found, expected) {
@@ -146,7 +146,8 @@ fn check(found: &Answers, of: impl Fn(&State) -> &Answers, sound: bool, what: &s
     assert!(states.filter(right).count() > 0, "{what}: answers of no state, sound: {sound}");
 }
 
-/// What must not go where a store is refused; of the catalog redb may have noted that it was opened.
+/// The files that must remain if a store is refused. redb may have changed the catalog when it was
+/// opened.
 fn kept(disk: &SimDisk) -> Files {
     let mut files = disk.contents();
     files.retain(|(name, _)| matches!(name, Name::Catalog | Name::Segment(_) | Name::Df(_)));
@@ -183,7 +184,7 @@ pub fn run(data: &[u8]) {
         } else {
             assert!(verified.is_err(), "what is sound can be read");
         }
-        // Without a SNAPSHOT it would wait for one.
+        // Without a SNAPSHOT, the reader would wait for one.
         if files.iter().any(|(name, _)| *name == Name::Snapshot)
             && let Ok(reader) = Reader::open(restless(&reads))
         {
@@ -214,8 +215,8 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// If a repair says that it saved all, that is all of one state; else nothing that was in none of them,
-/// unless what was forgotten may come back.
+/// Checks a repair. If it reports that everything was recovered, the result is one of the states.
+/// Otherwise it has only entries of some state, unless forgotten data may come back.
 fn check_repair(from: &SimDisk) {
     for keep_forgotten in [false, true] {
         let to = SimDisk::new();

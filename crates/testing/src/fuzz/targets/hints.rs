@@ -1,10 +1,11 @@
-//! Any bytes as a sitemap, a feed or JSON lines of hints, or as rules. However they are packed and
-//! whatever pieces they come in, what is read is the same; and the rule of a page is that of the longest
-//! prefix it is under, of the rules that are read line by line.
+//! Any bytes as a sitemap, a feed or JSON lines of hints, or as rules. The result does not depend
+//! on their compression and on the pieces in which they arrive. The rule of a page is that of its
+//! longest prefix, compared with rules that are read line by line.
 //!
-//! The first byte modulo 3: 0 the rest is the file, packed or not; 1 it is packed with gzip, 2 with
-//! zstd. That byte over 3 is even for hints, odd for rules. The second byte has the sizes: of a packed
-//! part in the low four bits, of a read in the others.
+//! The first byte modulo 3 selects the compression: 0 takes the rest as the file, compressed or
+//! not; 1 compresses it with gzip, 2 with zstd. That byte divided by 3 is even for hints, odd for
+//! rules. The second byte has the sizes: of a compressed part in the low four bits, of a read in
+//! the others.
 
 use std::io::{Cursor, Read};
 
@@ -19,9 +20,9 @@ use crate::fuzz::feed::{Feed, Packing};
 use crate::fuzz::input::Input;
 use crate::{TIME_MAX, TIME_MIN};
 
-/// Hints that are looked at; a few bytes of an input can unpack to any number.
+/// The maximum number of hints to examine. A few bytes of input can decompress to any number.
 const HINTS_MAX: usize = 20_000;
-/// Lines of rules that are read by themselves.
+/// The maximum number of lines of rules that are also read one by one.
 const LINES_MAX: usize = 12;
 
 /// Runs one input.
@@ -41,7 +42,7 @@ type Found = Result<Hint, Broken>;
 fn run_hints(feed: &Feed, file: &[u8]) {
     let Some(found) = feed.both(file, read_hints) else { return };
     found.iter().for_each(check);
-    // The first part tells what the file is, and its encoding.
+    // The first part determines the kind and the encoding of the file.
     let (first, _) = feed.first_part(file);
     let is_xml = first.starts_with(b"<") && first.contains(&b'>');
     if is_xml || file.starts_with(b"{") {
@@ -57,8 +58,8 @@ fn read_hints(bytes: Box<dyn Read + Send>) -> Vec<Found> {
     }
 }
 
-/// A file may be broken in two ways at one place: by missing bytes, and by bytes that are not UTF-8. The
-/// sizes of the reads decide which of them is reported.
+/// A file may be broken in two ways at one position: by missing bytes, and by bytes that are not
+/// UTF-8. The sizes of the reads decide which of them is reported.
 fn in_one_way(broken: Broken) -> Broken {
     let is_either = ["syntax error: ", "cannot decode input using UTF-8: "]
         .iter()
@@ -66,7 +67,7 @@ fn in_one_way(broken: Broken) -> Broken {
     if is_either { Broken { why: "it is no XML".to_owned(), ..broken } } else { broken }
 }
 
-/// Without the places, which tell how the file was packed.
+/// The results without positions, which depend on the compression of the file.
 fn placeless(found: Vec<Found>) -> Vec<Result<Hint, String>> {
     found.into_iter().map(|hint| hint.map_err(|broken| broken.why)).collect()
 }
@@ -96,7 +97,7 @@ fn run_rules(feed: &Feed, file: &[u8]) {
         Some(Ok(_)) => {}
         None => return,
     }
-    // A file that is packed already is not looked into.
+    // A file that is already compressed is not examined further.
     let Ok(rules) = read_rules(Box::new(Cursor::new(file.to_vec()))) else { return };
     let lines = || file.split(|byte| *byte == b'\n');
     if lines().count() > LINES_MAX {
@@ -122,11 +123,11 @@ fn under(line: &[u8]) -> Option<String> {
     Some(object.get("under")?.as_str()?.to_owned())
 }
 
-/// The rule of a page, of rules that are each alone.
+/// The rule of a page, computed from rules that are read one by one.
 fn longest<'a>(each: &'a [Rules], url: &str) -> &'a Rule {
     let nothing = Rule::everywhere();
     let found = each.iter().map(|rules| rules.of(url));
-    // Whatever says nothing is as good as any other that does.
+    // A rule without settings is equivalent to any other such rule.
     let found = found.max_by_key(|rule| {
         (rule.under.as_ref().map(|prefix| prefix.to_string().len()), **rule != nothing)
     });

@@ -1,9 +1,9 @@
-//! Any bytes as JSON lines. However they are packed and whatever pieces they come in, what is read
-//! is the same, and each record that is read and written anew is read as the same again.
+//! Any bytes as JSON lines. The result does not depend on their compression and on the pieces in
+//! which they arrive. Each record that is written again is read back unchanged.
 //!
-//! The first byte modulo 3: 0 the rest is the file, packed or not; 1 it is packed with gzip, 2 with
-//! zstd. The second byte has the sizes: of a packed part in the low four bits, of a read in the
-//! others.
+//! The first byte modulo 3 selects the compression: 0 takes the rest as the file, compressed or
+//! not; 1 compresses it with gzip, 2 with zstd. The second byte has the sizes: of a compressed part
+//! in the low four bits, of a read in the others.
 
 use serde_json::json;
 
@@ -23,13 +23,13 @@ pub fn run(data: &[u8]) {
     let mut lines = Vec::new();
     let mut records = Vec::new();
     feed.check(input.0, |item| {
-        // What unpacks to very much is not written anew.
+        // Texts that decompress to very much are not written again.
         if let Item::Record(record) = item
             && !matches!(&record.payload, Payload::Text(text) if text.text().len() > input.0.len())
             && lines.len() < LINES_BYTES
         {
             let mut record = record.clone();
-            // An export may have one that a line of another cannot.
+            // An export may have a value that a line of another file may not have.
             record.modified = record.modified.filter(|ms| *ms <= record.time + MS_PER_DAY);
             lines.extend(line(&record).into_bytes());
             records.push(record);
@@ -80,6 +80,7 @@ fn line(record: &Record) -> String {
     if let Some(epoch) = &record.epoch {
         line["epoch"] = json!(epoch);
     }
-    // The one control character that JSON allows; many of them would pass for no text.
+    // The only control character that JSON allows unescaped. Many of them would look like binary
+    // content.
     format!("{line}\n").replace('\u{7f}', "\\u007f")
 }

@@ -1,4 +1,4 @@
-//! A file for each target; it says what the bytes of an input mean.
+//! The fuzz targets. The file of each target explains the bytes of its input.
 
 pub mod catalog;
 pub mod df;

@@ -1,8 +1,8 @@
-//! Any operations on a store and on the model of the tests: both answer alike, also after the disk
-//! has failed or the power was cut in the middle of any of them.
+//! Any operations on a store and on the model of the tests. Both give the same answers, even after
+//! the disk failed or the power was cut during an operation.
 //!
-//! Each operation is a byte that says which, and then what it needs. The clock goes on with each
-//! observation that does not say otherwise.
+//! Each operation is a byte that selects it, followed by its parameters. The clock advances with
+//! each observation that does not set another time.
 
 use std::io::ErrorKind;
 use std::sync::LazyLock;
@@ -26,7 +26,7 @@ use crate::{EPOCHS, choice, digest, open, small, sound};
 
 const STEPS_MAX: usize = 100;
 
-/// The classes that pages may be of.
+/// The classes of pages.
 const CLASSES: [u32; 4] = [0, 1, 300, u32::MAX];
 
 /// The catalog of an empty store with both epochs.
@@ -149,7 +149,7 @@ impl Run {
         let modified = (last >> 7 == 1).then(|| ms((time - earlier).clamp(TIME_MIN, TIME_MAX)));
         let mut observation =
             Observation::of(url, Visit { time: ms(time), seen, status, modified });
-        // Of the bits of a status, where there is none.
+        // Taken from bits that are otherwise the status.
         let weight = Weight::from(f64::from(1 + (what >> 4)) / 10.0);
         observation.weight = (last % 8 == 2).then_some(weight);
         let class = CLASSES[usize::from(what >> 6)];
@@ -194,7 +194,8 @@ impl Run {
         assert_eq!(found.unwrap(), self.model.forget(covers));
     }
 
-    /// Ends the store in some way, and opens it again: everything that was acknowledged is there.
+    /// Ends the store in one of several ways, and opens it again. Everything that was acknowledged
+    /// is there.
     fn reopen(&mut self, input: &mut Input<'_>) {
         let store = self.store.take().unwrap();
         match input.u8() % 4 {
@@ -209,15 +210,15 @@ impl Run {
 
     fn check(&self) {
         if dump(&self.store().snapshot()).unwrap() != self.model {
-            // Says where they differ.
+            // Shows where they differ.
             check_store(self.store(), &self.model);
         }
         check_counts(self.store(), &self.model);
     }
 
-    /// The disk fails some operations from now, once or for ever, in the middle of an operation of
-    /// the store; then the power goes. What is there after that is what was before, or what it
-    /// should have become.
+    /// Makes the disk fail some operations from now on, once or permanently, during an operation of
+    /// the store; then cuts the power. Afterwards, the state is the earlier one, or the one that
+    /// the operation should have reached.
     fn fail(&mut self, input: &mut Input<'_>) {
         let (nth, kind) = (u64::from(input.u8()) + 1, input.u8());
         let before = self.model.clone();
@@ -240,7 +241,7 @@ impl Run {
             1 | 4 => drop(self.model.forget(|url| under.covers(url))),
             _ => {}
         }
-        // It may also fail while the store is left.
+        // The failure may also occur while the store is dropped.
         self.store = None;
         let seed = input.u64();
         self.disk = match seed {
@@ -255,7 +256,7 @@ impl Run {
         self.check();
     }
 
-    /// A snapshot is still what it was.
+    /// Checks that a kept snapshot has not changed.
     fn release(&mut self) {
         if let Some((snapshot, model)) = self.kept.take() {
             check_view(&snapshot, &model);
@@ -267,7 +268,7 @@ fn page(input: &mut Input<'_>) -> &'static str {
     URLS[input.below(URLS.len())]
 }
 
-/// Few, most of them close to others.
+/// One of a few fingerprints, most of them near others.
 fn fingerprint(input: &mut Input<'_>) -> u64 {
     let n = input.u8();
     let base = [0x0123_4567_89ab_cdef, 0xf0f0_1111_f0f0_3333, 0, u64::MAX][usize::from(n & 3)];

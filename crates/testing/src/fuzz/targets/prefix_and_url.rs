@@ -1,5 +1,5 @@
-//! Any text as a prefix, and any texts as URLs: pages stand in SURT order, what is under a prefix is
-//! found by it, and can be forgotten by it. Lines of the input: the prefix, then URLs.
+//! Any text as a prefix, and any texts as URLs. Pages are in SURT order, and the pages under a
+//! prefix can be found and forgotten by it. The lines of the input are the prefix, then URLs.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use crate::fuzz::store::{CATALOG, on, open, options};
 use crate::pages::Place;
 use crate::{ms, sound};
 
-/// URLs of an input that are observed.
+/// The maximum number of URLs of an input that are observed.
 const URLS_MAX: usize = 12;
 
 /// The catalog of an empty store.
@@ -76,7 +76,7 @@ pub fn run(data: &[u8]) {
     sound(&store).unwrap();
 }
 
-/// What is shown of a prefix is that prefix.
+/// Parses a prefix, and checks that its text form parses to the same prefix.
 fn prefix(text: &str) -> Option<Prefix> {
     let prefix = match Prefix::parse(text) {
         Ok(prefix) => prefix,
@@ -88,7 +88,7 @@ fn prefix(text: &str) -> Option<Prefix> {
     let shown = prefix.to_string();
     match Prefix::parse(&shown) {
         Ok(again) => assert_eq!(again, prefix, "{text:?} is shown as {shown:?}"),
-        // What is shown can be longer than what was given, by punycode.
+        // Its text form may be longer than the input, because of punycode.
         Err(e) => assert!(shown.len() > URL_BYTES_MAX, "{text:?} is shown as {shown:?}: {e}"),
     }
     Some(prefix)
@@ -116,7 +116,8 @@ fn urls(store: &Store, prefix: Option<&Prefix>) -> Vec<String> {
     store.snapshot().scan(prefix).map(|page| page.unwrap().url).collect()
 }
 
-/// Whether a page has a user, and is under a host or path without it: by a store that has only that.
+/// Whether a page has a user, and would be under the prefix without it. Asks a store that has only
+/// that page.
 fn is_of_user(url: &str, prefix: &Prefix) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let has_hosts = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -125,7 +126,7 @@ fn is_of_user(url: &str, prefix: &Prefix) -> bool {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     let Some((_, host)) = authority.rsplit_once('@') else { return false };
-    // Without a host nothing would be under that.
+    // Without a host, no page would be under that URL.
     if host.is_empty() || !has_hosts {
         return false;
     }
@@ -136,9 +137,9 @@ fn is_of_user(url: &str, prefix: &Prefix) -> bool {
     !urls(&store, Some(prefix)).is_empty()
 }
 
-/// Whether a text is a URL for a prefix, too: what has no scheme is a host there, what has commas or
-/// brackets in its host may be a host in SURT form, and a host that browsers may write in another way
-/// is read as they write it.
+/// Whether a URL also is a prefix. A text without a scheme is a host in a prefix. A host with
+/// commas or brackets may be in SURT form. A host that browsers spell differently is read in their
+/// spelling.
 fn has_scheme(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -152,7 +153,7 @@ fn has_scheme(url: &str) -> bool {
         })
 }
 
-/// Whether the order of the tests knows a URL: a host of plain labels, without port or user.
+/// Whether the order of the tests supports a URL: a host of plain labels, without port or user.
 fn is_plain(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let host = rest.split('/').next().unwrap_or_default();
@@ -163,7 +164,7 @@ fn is_plain(url: &str) -> bool {
         && host.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || ".-".contains(c))
 }
 
-/// What is under a prefix are neighbours.
+/// Checks that the pages under a prefix are contiguous.
 fn check_range(all: &[String], under: &[String]) {
     let Some(first) = under.first() else { return };
     let at = all.iter().position(|url| url == first).unwrap();

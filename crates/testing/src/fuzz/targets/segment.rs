@@ -1,12 +1,12 @@
-//! A damaged segment: the same answers or an error. A hostile one, whose checksums hold: any
-//! answers, but no panic, no hang and no large allocation.
+//! A changed segment. If it is damaged, the answers are the same or errors. If it is hostile, with
+//! valid checksums, any answers are allowed, but no panic, no hang and no large allocation.
 //!
-//! The first byte says what is done, the rest to what:
+//! The first byte selects the change, and the rest its details:
 //!
 //! | bits | meaning |
 //! |---|---|
-//! | 1 and 2 | which segment of the golden store; 3 is the last one again |
-//! | 4 and 8 | 0: bytes change; 4: a cut file; 8: sections change, checksums fit; 12: the table too |
+//! | 1 and 2 | the segment of the golden store; 3 is the last one, as is 2 |
+//! | 4 and 8 | 0: bytes change; 4: the file is cut; 8: sections change, checksums are valid; 12: the table too |
 //! | 16 | hostile: the segment alone, without its neighbours and the journal |
 //! | 32 | hostile: enough additional fingerprints to justify cells, and cells |
 
@@ -22,7 +22,7 @@ use crate::fuzz::ask::{check_same, use_all};
 use crate::fuzz::input::{Input, patch};
 use crate::fuzz::store::{CATALOG, SEGMENTS, disk, golden, open};
 
-/// Lines of a dump that are looked at.
+/// The maximum number of dumped lines to examine.
 const LINES_MAX: usize = 50_000;
 
 /// Runs one input.
@@ -56,7 +56,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A segment to be changed, with cells if so asked.
+/// A segment to change, with cells if `cells` is set.
 fn segment(file: &[u8], cells: bool) -> Segment {
     let segment = Segment::read(file);
     if cells { segment.with_cells(8_000) } else { segment }
@@ -72,7 +72,8 @@ fn damaged(id: u64, file: Vec<u8>) {
     }
 }
 
-/// Changes a segment's numbers and sections: replaces some bytes of one by others, as many or not.
+/// Changes a segment's numbers and sections: replaces some bytes of a section by others, which may
+/// change its length.
 fn splice(segment: &mut Segment, input: &mut Input<'_>) {
     while !input.is_empty() {
         let what = input.u8();
@@ -94,7 +95,7 @@ fn splice(segment: &mut Segment, input: &mut Input<'_>) {
                 let at = usize::from(input.u16()) % (section.bytes.len() + 1);
                 let lengths = input.u8();
                 let new = input.bytes(usize::from(lengths & 15));
-                // More often than not, the section keeps its length.
+                // Usually, the section keeps its length.
                 let old = match lengths >> 4 {
                     old @ 1..8 => usize::from(old) * 2,
                     _ => new.len(),
@@ -132,7 +133,7 @@ fn hostile(id: u64, file: Vec<u8>, alone: bool) {
     }
 }
 
-/// Dumps what there is: each line goes on where the one before ended, whatever the bytes say.
+/// Dumps the segment. Each line begins at the end of the previous one, whatever the bytes are.
 fn dump(store: &Store, id: u64) {
     let (mut at, mut left) = (0, LINES_MAX);
     let dumped = DumpQuery::all().run(&store.snapshot(), id, |line| {

@@ -1,9 +1,10 @@
-//! A reader that cannot follow an active writer reads a changed `SNAPSHOT`. If it is damaged: the same
-//! answers or an error. If it is hostile, with a valid checksum: any answers, but no panic, no hang and
-//! no large allocation.
+//! A reader that cannot follow an active writer reads a changed `SNAPSHOT`. If it is damaged, the
+//! answers are the same or errors. If it is hostile, with a valid checksum, any answers are
+//! allowed, but no panic, no hang and no large allocation.
 //!
-//! The first byte modulo 3: 0 bytes of the file are changed; 1 the same after it was cut; 2 bytes of
-//! it are changed, or the rest of the input follows its header, and the checksum is made anew.
+//! The first byte modulo 3 selects the change: 0 changes bytes of the file; 1 truncates it first; 2
+//! changes bytes, or takes the rest of the input as everything after the header, and recomputes the
+//! checksum.
 
 use simkeep::Reader;
 use simkeep::disk::{Lock, Name};
@@ -13,7 +14,7 @@ use crate::fuzz::ask::{check_same_reader, read_all};
 use crate::fuzz::input::{Input, patch};
 use crate::fuzz::store::{SNAPSHOT, disk, golden, on};
 
-/// Bytes before those that the length in the header counts.
+/// The bytes of the header, which the length in it does not count.
 const HEADER_BYTES: usize = 16;
 
 /// Runs one input.

@@ -5,7 +5,8 @@ use simkeep::fingerprint::{
     Minwise, Rarity, Ratio, Recipe, decode, extract, of_text, visible_text,
 };
 
-/// What a server may say: labels of encodings of every kind, one of none, types, and nothing.
+/// The content types that a server may declare: labels of encodings of every kind, an unknown one,
+/// types, and none.
 const DECLARED: [Option<&str>; 16] = [
     None,
     Some("utf-8"),
@@ -33,7 +34,7 @@ pub fn run(data: &[u8]) {
     characters(bytes, declared, &page);
     fingerprint(&page);
     let document = extract(&page);
-    // Every recipe takes any document.
+    // Every recipe accepts any document.
     let preset = Recipe::PRESETS[usize::from(*label) / DECLARED.len() % Recipe::PRESETS.len()];
     let recipe = preset.recipe.rarity(Rarity::None);
     let mut fingerprinter = Fingerprinter::new(&recipe).unwrap();
@@ -48,10 +49,10 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// What a document decodes to does not depend on more than the document and what is declared.
+/// Checks that the decoded text depends only on the document and the declared type.
 fn characters(bytes: &[u8], declared: Option<&str>, decoded: &str) {
     assert_eq!(decoded, decode(bytes, declared));
-    // Without a mark or a declaration, what is UTF-8 is that text.
+    // Without a mark or a declaration, valid UTF-8 decodes to itself.
     let declares = |word: &[u8]| bytes.windows(word.len()).any(|w| w.eq_ignore_ascii_case(word));
     let is_marked =
         [&b"\xef\xbb\xbf"[..], b"<\0?\0x\0", b"\0<\0?\0x"].iter().any(|m| bytes.starts_with(m));
@@ -61,7 +62,7 @@ fn characters(bytes: &[u8], declared: Option<&str>, decoded: &str) {
         assert_eq!(text, decode(bytes, None));
         assert_eq!(text, decode(bytes, Some("text/plain")));
     }
-    // A header is read as it is written anew.
+    // A parsed header, written again, parses to the same value.
     if let Some(said) = ContentType::from_header(&String::from_utf8_lossy(bytes)) {
         let charset = said.charset().unwrap_or_default().replace('\\', "\\\\").replace('"', "\\\"");
         let written = match said.charset() {
@@ -80,17 +81,17 @@ fn fingerprint(text: &str) {
     if FeatureSet::new(&Recipe::words(1)).of_text(text).is_empty() {
         assert_eq!(found, 0);
     }
-    // Nor does it matter how it is cut, or which instructions there are.
+    // The fingerprint does not depend on how the text is cut, or on the instruction set.
     let middle = text.floor_char_boundary(text.len() / 2);
     let pieces = text.split_at(middle);
     in_pieces(Fingerprinter::new(&Recipe::DEFAULT).unwrap(), pieces, found);
-    // What stands around a text and has no words changes nothing.
+    // Surrounding characters without words change nothing.
     assert_eq!(found, raw(&format!(" {text} ,")));
     minwise(text, pieces);
     digest(text, middle);
 }
 
-/// The fingerprint of a text that comes in two pieces, and what explains it.
+/// Checks the fingerprint of a text in two pieces, and its explanation.
 fn in_pieces(fingerprinter: Fingerprinter<'_>, (first, second): (&str, &str), expected: u64) {
     let mut pieces = fingerprinter.portable();
     pieces.push(first);
@@ -100,8 +101,8 @@ fn in_pieces(fingerprinter: Fingerprinter<'_>, (first, second): (&str, &str), ex
     assert_eq!(explained.fingerprint, expected);
 }
 
-/// Its minwise hash: that of its set of features, and of those that fewer than two of three documents
-/// have.
+/// Checks its minwise hash: that of its set of features, and that of the features which fewer than
+/// two of three documents have.
 fn minwise(text: &str, pieces: (&str, &str)) {
     let recipe = Recipe::words(4).minwise();
     let mut set = FeatureSet::new(&recipe);
@@ -127,7 +128,7 @@ fn minwise(text: &str, pieces: (&str, &str)) {
     in_pieces(left, pieces, expected);
 }
 
-/// Its words by a table of its two halves and of itself.
+/// Checks its I-Match digests, with a table of its two halves and itself.
 fn digest(text: &str, middle: usize) {
     let (first, second) = text.split_at(middle);
     let mut counted = Counted::new(&Recipe::words(1));

@@ -1,10 +1,10 @@
-//! Any bytes as a web archive. However they are packed and whatever pieces they come in, what is
-//! read is the same, is fit for a store, and is never too much at once.
+//! Any bytes as a web archive. The result does not depend on their compression and on the pieces in
+//! which they arrive, is valid for a store, and never takes too much memory at once.
 //!
-//! The first byte modulo 3: 0 the rest is the file, packed or not; 1 it is packed with gzip, 2 with
-//! zstd. Divided by 3, and again modulo 3: 0 the name says WARC, 1 ARC; 2 it is a response in one
-//! sound WARC record. The second byte has the sizes: of a packed part in the low four bits, of a
-//! read in the others.
+//! The first byte modulo 3 selects the compression: 0 takes the rest as the file, compressed or
+//! not; 1 compresses it with gzip, 2 with zstd. That byte divided by 3, modulo 3, selects the kind:
+//! 0 a file named WARC, 1 ARC, 2 a response in one sound WARC record. The second byte has the
+//! sizes: of a compressed part in the low four bits, of a read in the others.
 
 use crate::fuzz::feed::Feed;
 use crate::fuzz::input::Input;
