@@ -1,8 +1,9 @@
-//! The cost of clustering, compared with a scan of all pages and a count of all near pairs, which are
-//! the least work that it needs. Also crowds and chains, compared with as many ordinary pages.
+//! The cost of clustering, compared with its lower bound: a scan of all pages and a count of all
+//! near pairs. Optionally also dense buckets and chains, compared with an equal number of ordinary
+//! pages.
 //!
-//! `cargo bench --bench cluster -- --json` prints one JSON object a line, without `--json` the same as
-//! text. Everything runs on a real disk, in a directory that is removed at the end.
+//! `cargo bench --bench cluster -- --json` prints one JSON object a line; without `--json` it
+//! prints text. Everything runs on a real disk, in a directory that is removed at the end.
 
 #![expect(
     clippy::unwrap_used,
@@ -76,7 +77,7 @@ impl Arguments {
     }
 }
 
-/// Numbers that look like any others.
+/// A generator of pseudorandom numbers.
 struct Lot(u64);
 
 impl Lot {
@@ -106,7 +107,7 @@ fn some(pages: usize) -> Vec<u64> {
     while all.len() < pages {
         let centre = lot.draw();
         all.push(centre);
-        // Clusters of two to eight pages, with one in twelve of all that are not.
+        // Clusters of two to eight pages, after one in twelve of the other pages.
         if lot.below(12) == 0 {
             for _ in 0..1 + lot.below(7) {
                 let bits = lot.below(4) as u32;
@@ -123,7 +124,7 @@ fn even(pages: usize) -> Vec<u64> {
     (0..pages).map(|_| lot.draw()).collect()
 }
 
-/// Each a bit from the one before.
+/// Each fingerprint differs from the previous one by one bit.
 fn walk(pages: usize) -> Vec<u64> {
     let mut lot = Lot(3);
     let mut at = lot.draw();
@@ -134,14 +135,14 @@ fn walk(pages: usize) -> Vec<u64> {
     (0..pages).map(|_| step()).collect()
 }
 
-/// All within four bits of one.
+/// All fingerprints are within four bits of one centre.
 fn ball(pages: usize) -> Vec<u64> {
     let mut lot = Lot(4);
     let centre = lot.draw();
     (0..pages).map(|_| lot.near(centre, 4)).collect()
 }
 
-/// A sealed store of these, ranked in their order.
+/// A sealed store with these fingerprints. The order of the fingerprints is the order of rank.
 fn store(dir: &Path, name: &str, fingerprints: &[u64]) -> Store {
     let store = Store::create(dir.join(name), Options::default()).unwrap();
     let epoch = store.change_epoch();
@@ -153,7 +154,7 @@ fn store(dir: &Path, name: &str, fingerprints: &[u64]) -> Store {
             status: Some(200),
             modified: None,
         };
-        // Pages of a host are not neighbours in rank.
+        // Pages of a host are not adjacent in rank.
         let mixed = (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let url = format!("https://h{mixed:06x}.example/articles/{n}");
         Ok::<_, simkeep::Error>((url, Entry::Visit(visit)))
@@ -186,7 +187,8 @@ fn pairs(view: &Snapshot, k: u32) -> u64 {
     count.into_inner()
 }
 
-/// Finds all clusters, and how long that took; then names all pages.
+/// Finds all clusters, and returns the time that took, their number, and the bytes of all URLs in
+/// them.
 fn clusters(view: &Snapshot, asked: &Clustering) -> (f64, u64, usize) {
     let start = Instant::now();
     let clusters = asked.run(view, &Progress::default()).unwrap();

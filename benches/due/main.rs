@@ -1,7 +1,7 @@
 //! The cost of finding the due pages, compared with a scan of all pages and with summing the bytes
 //! that it reads; and the cost per returned page, which includes the search for near pages.
 //!
-//! `cargo bench --bench due -- --json` prints one JSON object a line, without `--json` the same as
+//! `cargo bench --bench due -- --json` prints one JSON object a line; without `--json` it prints
 //! text. Everything runs on a real disk, in a directory that is removed at the end.
 
 #![expect(
@@ -34,13 +34,13 @@ cargo bench --bench due -- [OPTIONS]
 
 const DAY: i64 = 86_400_000;
 
-/// Some weeks after the last visit.
+/// A time some weeks after the last visit.
 const NOW: i64 = 120 * DAY;
 
-/// Bytes of hashes, their pages and rows that are read for a page.
+/// The bytes read for each page: hashes, their pages and rows.
 const ROW_BYTES: usize = 28;
 
-/// Segments of the store in which each page is in two of them.
+/// The number of segments of the store in which each page is in two segments.
 const SEGMENTS: u64 = 20;
 
 struct Arguments {
@@ -84,7 +84,7 @@ fn main() {
     let one = fill(&dir.path().join("one"), &arguments, &[(0, arguments.pages)], scattered);
     let found = measure("one_segment", &arguments, &one.snapshot(), arguments.pages);
     one.close().unwrap();
-    // Each page is in two segments that are half of all apart.
+    // Each page is in two segments that are half of all segments apart.
     let share = arguments.pages * 2 / SEGMENTS;
     let half = SEGMENTS / 2;
     let parts = (0..SEGMENTS).map(|part| (part % half * share, (part % half + 1) * share));
@@ -93,7 +93,7 @@ fn main() {
     let rows = share * SEGMENTS;
     let in_many = measure("many_segments", &arguments, &many.snapshot(), rows);
     many.close().unwrap();
-    // Of each content there are four pages; or there is one for all of them.
+    // Stores in which four pages share each content, and in which all pages share one.
     let near = |bench: &'static str, fingerprint: &dyn Fn(u64) -> u64| {
         let all = [(0, arguments.pages)];
         let store = fill(&dir.path().join(bench), &arguments, &all, fingerprint);
@@ -111,13 +111,13 @@ fn mixed(n: u64) -> u64 {
     scattered(n) >> 11
 }
 
-/// A fingerprint that is near none of other numbers.
+/// A fingerprint that is not near the fingerprints of other numbers.
 fn scattered(n: u64) -> u64 {
     let mixed = n.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// A store with a segment for each part of all pages: three visits of each of its pages.
+/// A store with a segment for each part of all pages, with three visits to each page of the part.
 fn fill(
     path: &Path,
     arguments: &Arguments,
@@ -142,8 +142,8 @@ fn fill(
     store
 }
 
-/// The visits of a page in a round: from a day to three weeks apart, and changed now and then, on some
-/// hosts more often.
+/// The visits of a page in a round. They are a day to three weeks apart, and find changes now and
+/// then, on some hosts more often.
 fn visits(page: u64, round: i64) -> impl Iterator<Item = (String, i64, u64)> {
     let (host, lot) = (mixed(page / 100) % 1_000_000, mixed(page));
     (0..3).map(move |nth| {
@@ -168,8 +168,8 @@ fn median(mut each: Vec<f64>) -> f64 {
     each[each.len() / 2]
 }
 
-/// Microseconds for each page that is returned after the first, when all rows were read; and which share
-/// of them another leads.
+/// The microseconds for each returned page after the first, when all rows were read; and the ratio
+/// of pages that have a leader.
 fn each_us(arguments: &Arguments, view: &Snapshot, policy: Policy) -> (f64, f64) {
     let never = Interval::from_seconds(100_000 * 86_400).unwrap();
     let due = Due::new(ms(NOW), arguments.budget).policy(policy).largest_interval(never);
@@ -187,7 +187,7 @@ fn each_us(arguments: &Arguments, view: &Snapshot, policy: Policy) -> (f64, f64)
     (median(us), led[0])
 }
 
-/// Measures what each page costs, if others near it are sought and if not.
+/// Measures the cost of each page, with and without a search for near pages.
 fn measure_each(bench: &'static str, arguments: &Arguments, view: &Snapshot) {
     let (us, led) = each_us(arguments, view, Policy::default());
     let (unsought_us, _) = each_us(arguments, view, Policy::UNIFORM);

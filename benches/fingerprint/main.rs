@@ -1,10 +1,10 @@
-//! What making fingerprints costs, by recipe.
+//! The cost of making fingerprints, by recipe.
 //!
-//! `cargo bench --bench fingerprint -- --json` prints one JSON object a line, without `--json` the
-//! same as text. One thread, texts in memory. Every recipe is run with the instructions that this
-//! processor has and without them, and compared with a naive version: words collected in strings, and
-//! for each feature a loop over 64 counters (`loop`). The rounds go through all of them
-//! in turns; each figure is the median of its rounds.
+//! `cargo bench --bench fingerprint -- --json` prints one JSON object a line; without `--json` it
+//! prints text. It runs on one thread, with texts in memory. Every recipe is run with the
+//! instruction set of this processor and with the portable code, and compared with a naive version:
+//! words collected in strings, and for each feature a loop over 64 counters (`loop`). Each round
+//! runs all of them in turn; the figures are medians of the rounds.
 
 #![expect(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ cargo bench --bench fingerprint -- [OPTIONS]
   --only WAY,...     of fast, portable and loop (default all)
 ";
 
-/// What to measure.
+/// The settings of the benchmark.
 struct Arguments {
     json: bool,
     recipes: Vec<Recipe>,
@@ -46,7 +46,7 @@ struct Arguments {
     only: Only,
 }
 
-/// Recipes that are measured unless others are named.
+/// The recipes that are measured by default.
 const RECIPES: [&str; 9] = [
     "words1-raw/2",
     "default",
@@ -95,19 +95,20 @@ impl Arguments {
 struct Way<'t> {
     recipe: String,
     kind: &'static str,
-    /// Those of its table of document frequencies.
+    /// The number of terms in its table of document frequencies.
     terms: Option<u64>,
     run: Box<dyn FnMut(&str) -> u64 + 't>,
-    /// Seconds of each round.
+    /// The seconds of each round.
     seconds: Vec<f64>,
 }
 
-/// A frozen table of the terms of the texts, and of as many others as make that of a whole crawl.
+/// A frozen table of the terms of the texts, filled up with other terms to the size of a whole
+/// crawl.
 fn table(recipe: &Recipe, path: &Path, texts: &[String], terms: usize) -> Table {
     let mut counter = Counter::new(recipe, path, 256 << 20).unwrap();
     texts.iter().for_each(|text| counter.add(text).unwrap());
     for from in (0..terms).step_by(1000) {
-        // Words that no text has.
+        // Words that occur in no text.
         let words = from..terms.min(from + 1000);
         counter.add(&words.map(|n| format!("term{n}x ")).collect::<String>()).unwrap();
     }

@@ -1,67 +1,68 @@
-//! The load: what a crawler would observe, the same in every run.
+//! The load: the observations of a simulated crawler, identical in every run.
 //!
-//! 30 % of observes are of new pages and the others revisit pages at random. A new page has a random
-//! fingerprint, but one in twenty lies within 3 bits of what another page has now. Every revisit
-//! brings a new digest and moves 0 to 8 bits of the page's fingerprint. Time always goes forward,
-//! by 100 ms on average.
+//! 30 % of the observations are of new pages; the others revisit random pages. A new page has a
+//! random fingerprint, but one in twenty is within 3 bits of the current fingerprint of another
+//! page. Every revisit has a new digest and changes 0 to 8 bits of the page's fingerprint. Time
+//! advances by 100 ms on average.
 //!
-//! A page is a number. Its URL follows from that number, so that all a page costs while a crawl goes
-//! on is the 8 bytes of its fingerprint; [`Load::state_bytes`] says how much that is, to be taken off
-//! when the memory of the process is reported.
+//! A page is a number, and its URL follows from that number. So during a crawl, a page costs only
+//! the 8 bytes of its fingerprint. [`Load::state_bytes`] returns their sum, which must be
+//! subtracted from the reported memory of the process.
 
-/// Share of new pages, in percent.
+/// The ratio of new pages, in percent.
 const NEW_PERCENT: u64 = 30;
-/// Share of new pages that are near another, in percent of new pages.
+/// The ratio of new pages that are near another page, in percent of new pages.
 const NEAR_PERCENT: u64 = 5;
-/// How near they are at most.
+/// The maximum distance of such pages, in bits.
 const NEAR_BITS_MAX: u64 = 3;
-/// How many bits a revisit moves at most.
+/// The maximum number of bits that a revisit changes.
 const MOVED_BITS_MAX: u64 = 8;
-/// When the crawl begins.
+/// The start of the crawl, in milliseconds since 1970.
 const TIME_START: i64 = 1_700_000_000_000;
-/// Hosts are numbered in this many octaves, and each octave has as many pages as any other: so the
-/// 1st host has 1/18 of all pages, the 2nd and 3rd 1/36 each, and most of 262,143 a few or none.
+/// The number of octaves of host numbers. Each octave has as many pages as any other. So the 1st
+/// host has 1/18 of all pages, the 2nd and 3rd 1/36 each, and most of 262,143 hosts have a few
+/// pages or none.
 const HOST_OCTAVES: u64 = 18;
-/// What paths are made of.
+/// The words of paths.
 const WORDS: [&str; 16] = [
     "about", "archive", "articles", "blog", "catalog", "docs", "en", "events", "forum", "help",
     "library", "media", "news", "products", "reports", "wiki",
 ];
 
-/// One observe.
+/// An observation.
 #[derive(Clone, Copy)]
 pub(crate) struct Observe {
     /// Milliseconds since 1970.
     pub(crate) time: i64,
-    /// The simhash.
+    /// The fingerprint.
     pub(crate) fingerprint: u64,
-    /// The content.
+    /// The digest of the content.
     pub(crate) digest: [u8; 16],
 }
 
-/// Observes with their URLs.
+/// Observations with their URLs.
 #[derive(Default)]
 pub(crate) struct Batch {
     observes: Vec<Observe>,
-    /// All URLs, one after another.
+    /// All URLs, concatenated.
     text: String,
-    /// Where each URL ends.
+    /// The end of each URL in `text`.
     ends: Vec<usize>,
 }
 
 impl Batch {
-    /// How many there are.
+    /// The number of observations.
     pub(crate) fn len(&self) -> usize {
         self.observes.len()
     }
 
-    /// Observe number `i` and its URL.
+    /// Observation number `i` and its URL.
     pub(crate) fn get(&self, i: usize) -> (&str, &Observe) {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         (&self.text[start..self.ends[i]], &self.observes[i])
     }
 
-    /// All of them in order.
+    /// Iterates over all observations in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Observe)> {
         (0..self.len()).map(|i| self.get(i))
     }
@@ -73,32 +74,33 @@ impl Batch {
     }
 }
 
-/// The source of observes.
+/// The source of observations.
 pub(crate) struct Load {
     random: Random,
     time: i64,
-    /// What each page has now.
+    /// The current fingerprint of each page.
     fingerprints: Vec<u64>,
-    /// Where it ends.
+    /// The number of pages at which the crawl ends.
     pages_max: usize,
 }
 
 impl Load {
-    /// A crawl that finds this many pages, from the first.
+    /// A crawl that ends when it has found this many pages.
     pub(crate) fn new(seed: u64, pages_max: usize) -> Load {
         let fingerprints = Vec::with_capacity(pages_max);
         Load { random: Random(seed), time: TIME_START, fingerprints, pages_max }
     }
 
-    /// A crawl that goes on from `time`, knowing this many pages (but not what they had), without
-    /// an end.
+    /// A crawl that continues from `time` without an end. It knows this many pages, but not their
+    /// fingerprints.
     pub(crate) fn resume(seed: u64, pages: usize, time: i64) -> Load {
         let mut random = Random(seed);
         let fingerprints = (0..pages).map(|_| random.next()).collect();
         Load { random, time, fingerprints, pages_max: usize::MAX }
     }
 
-    /// Replaces what `batch` holds by the next observes, `count` of them unless the crawl ends.
+    /// Replaces the contents of `batch` by the next `count` observations, or fewer if the crawl
+    /// ends.
     pub(crate) fn fill(&mut self, batch: &mut Batch, count: usize) {
         batch.clear();
         while batch.len() < count && self.pages() < self.pages_max {
@@ -108,8 +110,8 @@ impl Load {
         }
     }
 
-    /// The whole crawl in batches of `count`: some 150 bytes of memory an observe. Engines that are
-    /// compared are given it ready-made, so that what it costs to make counts for neither.
+    /// The whole crawl in batches of `count`: about 150 bytes of memory for each observation. The
+    /// compared engines receive finished batches, so the cost of generating them is not measured.
     pub(crate) fn batches(mut self, count: usize) -> Vec<Batch> {
         let mut batches = Vec::new();
         while self.pages() < self.pages_max {
@@ -120,17 +122,17 @@ impl Load {
         batches
     }
 
-    /// How many pages were found so far.
+    /// The number of pages found so far.
     pub(crate) fn pages(&self) -> usize {
         self.fingerprints.len()
     }
 
-    /// The time of the last observe.
+    /// The time of the last observation.
     pub(crate) fn time(&self) -> i64 {
         self.time
     }
 
-    /// Memory that the pages take here.
+    /// The memory of the pages, in bytes.
     pub(crate) fn state_bytes(&self) -> u64 {
         size_of_val(self.fingerprints.as_slice()) as u64
     }
@@ -187,12 +189,12 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    /// A number below `n`, the bias being far too small to matter.
+    /// A number below `n`, with negligible bias.
     fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// `value` with that many different bits flipped.
+    /// Flips `bits` different bits of `value`.
     fn flip(&mut self, value: u64, bits: u64) -> u64 {
         let mut mask = 0u64;
         while u64::from(mask.count_ones()) < bits {

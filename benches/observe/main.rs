@@ -1,8 +1,8 @@
 //! The cost of observing: this store, compared with a plain layout in redb.
 //!
-//! `cargo bench --bench observe -- --json` prints one JSON object a line, without `--json` the same
-//! as text. Everything runs on a real disk, in a directory that is removed at the end. See
-//! [`Arguments`] for what can be chosen.
+//! `cargo bench --bench observe -- --json` prints one JSON object a line; without `--json` it
+//! prints text. Everything runs on a real disk, in a directory that is removed at the end.
+//! [`Arguments`] has the settings.
 
 #![expect(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use std::process::Command;
 use simkeep_testing::bench::arguments::{self, Given, Only};
 use simkeep_testing::bench::report::{Report, Row};
 
-/// One load for all, so that engines and batches are compared on the same observes.
+/// The seed of all loads, so that engines and batch sizes are compared on equal observations.
 const SEED: u64 = 0x51b_4ee9;
 
 const USAGE: &str = "\
@@ -41,7 +41,7 @@ cargo bench --bench observe -- [OPTIONS]
   --dir PATH       where to work (default: under target/)
 ";
 
-/// What to measure.
+/// The settings of the benchmark.
 struct Arguments {
     json: bool,
     urls: usize,
@@ -103,7 +103,7 @@ fn main() {
     grow(&arguments, dir.path());
 }
 
-/// Engines side by side, and threads.
+/// Compares the engines, and measures many threads.
 fn compare(arguments: &Arguments, dir: &Path) {
     let report = Report { json: arguments.json };
     let urls = arguments.urls;
@@ -111,7 +111,8 @@ fn compare(arguments: &Arguments, dir: &Path) {
         let measured = |part, run: fn(&Report, &Path, u64, usize, usize) -> f64| {
             arguments.wants(part).then(|| run(&report, dir, SEED, urls, batch))
         };
-        // In turns, since the machine is not the same from one minute to the next.
+        // The engines alternate, because the speed of the machine changes from one minute to the
+        // next.
         let (mut to_redb, mut of_two, mut of_recorded) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..arguments.rounds {
             let peer = measured("redb", redb_layout::run);
@@ -142,7 +143,8 @@ fn compare(arguments: &Arguments, dir: &Path) {
     }
 }
 
-/// A store that becomes large, and how it opens; if only opening is asked for, a smaller one does.
+/// Measures a store that becomes large, and opens it. If only opening is selected, the store is
+/// smaller.
 fn grow(arguments: &Arguments, dir: &Path) {
     let parts: Vec<&str> =
         ["grow", "open"].into_iter().filter(|part| arguments.wants(part)).collect();
@@ -155,7 +157,7 @@ fn grow(arguments: &Arguments, dir: &Path) {
         return;
     }
     if ["redb", "store", "threads"].into_iter().any(|part| arguments.wants(part)) {
-        // In a process of its own, whose memory nothing else has used.
+        // Runs in its own process, so that its memory is not affected by the other parts.
         let status = Command::new(std::env::current_exe().unwrap())
             .args(arguments.json.then_some("--json"))
             .args(["--only", &parts.join(","), "--dir"])

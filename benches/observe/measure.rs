@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use simkeep_testing::bench::report::Row;
 
-/// How long each call took.
+/// The duration of each call.
 #[derive(Default)]
 pub(crate) struct Calls {
     nanoseconds: Vec<u64>,
@@ -28,17 +28,17 @@ impl Calls {
         self.observes += other.observes;
     }
 
-    /// How many observes all calls made.
+    /// The number of observations of all calls.
     pub(crate) fn observes(&self) -> u64 {
         self.observes
     }
 
-    /// What all calls took together.
+    /// The total duration of all calls.
     pub(crate) fn total(&self) -> Duration {
         Duration::from_nanos(self.nanoseconds.iter().sum())
     }
 
-    /// The times that this many of a thousand calls did not exceed.
+    /// The durations at these ranks, in calls out of a thousand.
     pub(crate) fn at_per_mille<const N: usize>(mut self, ranks: [u64; N]) -> [Duration; N] {
         self.nanoseconds.sort_unstable();
         ranks.map(|rank| {
@@ -47,7 +47,7 @@ impl Calls {
         })
     }
 
-    /// Adds how long they took, in all and each.
+    /// Adds the total and the percentiles of the durations.
     pub(crate) fn add(self, row: Row) -> Row {
         let total = self.total().as_secs_f64();
         let [p50, p99, p999, max] =
@@ -60,22 +60,22 @@ impl Calls {
     }
 }
 
-/// Memory of this process that no file stands behind, less what the bench itself takes, looked at all
-/// the time: it goes up and down with what is being sealed and merged.
+/// Samples the anonymous memory of this process, minus the memory of the benchmark itself. It
+/// varies with sealing and merging.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// Bytes that are the bench's own.
+    /// The bytes of the benchmark itself.
     own: AtomicU64,
-    /// The most since somebody asked.
+    /// The peak since the last call of `take_peak`.
     peak: AtomicU64,
     ended: AtomicBool,
 }
 
 impl Watch {
-    /// How often memory is looked at.
+    /// The interval between samples.
     const EVERY: Duration = Duration::from_millis(20);
 
-    /// Does something while memory is watched.
+    /// Runs a function while memory is sampled.
     pub(crate) fn during<T>(&self, run: impl FnOnce() -> T) -> T {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -90,26 +90,26 @@ impl Watch {
         })
     }
 
-    /// Memory as it is now, where the system says.
+    /// The current memory in bytes; `None` if the system does not report it.
     pub(crate) fn look(&self) -> Option<u64> {
         let bytes = anonymous_bytes()?.saturating_sub(self.own.load(Ordering::Relaxed));
         self.peak.fetch_max(bytes, Ordering::Relaxed);
         Some(bytes)
     }
 
-    /// Says how much is the bench's own.
+    /// Sets the bytes of the benchmark itself.
     pub(crate) fn set_own(&self, bytes: u64) {
         self.own.store(bytes, Ordering::Relaxed);
     }
 
-    /// The most since this was asked last.
+    /// Returns the peak since the last call.
     pub(crate) fn take_peak(&self) -> Option<u64> {
         self.look()?;
         Some(self.peak.swap(0, Ordering::Relaxed))
     }
 }
 
-/// Memory of this process that no file stands behind, where the system says.
+/// The anonymous memory of this process in bytes; `None` if the system does not report it.
 fn anonymous_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;

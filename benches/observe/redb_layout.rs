@@ -1,9 +1,9 @@
-//! The peer: the same observes in redb as one would first write it down.
+//! The peer: the same observations in redb, in the most obvious layout.
 //!
-//! One table, one row per page, its key the URL with the host reversed, so that a site's pages are
-//! neighbours. A row is a packed head and all visits, 32 bytes each; an observe reads the row,
-//! appends the visit and writes the row. A batch is one durable commit. There is no search for near
-//! fingerprints.
+//! One table has one row per page. Its key is the URL with the host reversed, so that a site's
+//! pages are contiguous. A row is a packed head and all visits, 32 bytes each. An observation reads
+//! the row, appends the visit and writes the row. A batch is one durable commit. There is no search
+//! for near fingerprints.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -26,7 +26,7 @@ const HEAD_BYTES: usize = 8 + 8 + 4;
 /// Time, fingerprint, digest.
 const VISIT_BYTES: usize = 8 + 8 + 16;
 
-/// Observes until `urls` pages are known, in batches of `batch`. Returns observes per second.
+/// Observes until `urls` pages are known, in batches of `batch`. Returns observations per second.
 pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
     let path = dir.join("peer.redb");
     let totals = Arc::new(Totals::default());
@@ -86,7 +86,8 @@ fn observe_batch(database: &Database, batch: &Batch) {
     transaction.commit().unwrap();
 }
 
-/// Adds a visit to a row and says how far it is from the one before: what a verdict is made of.
+/// Appends a visit to a row, and returns its distance to the previous one, which is the basis of a
+/// verdict.
 fn append(row: &mut Vec<u8>, observe: &Observe) -> Option<u32> {
     let visits = u32::from_le_bytes(row[16..20].try_into().unwrap());
     let distance = (visits > 0).then(|| {
@@ -106,7 +107,7 @@ fn append(row: &mut Vec<u8>, observe: &Observe) -> Option<u32> {
     distance
 }
 
-/// `https://www.host.example/path` as `example,host,www)/path)https`.
+/// Converts `https://www.host.example/path` to `example,host,www)/path)https`.
 fn push_key(url: &str, out: &mut Vec<u8>) {
     let (scheme, rest) = url.split_once("://").unwrap();
     let (host, path) = rest.split_at(rest.find('/').unwrap());
@@ -128,7 +129,7 @@ struct Totals {
     syncs: AtomicU64,
 }
 
-/// A file that counts what is written to it.
+/// A file that counts the bytes written to it.
 #[derive(Debug)]
 struct Counting {
     file: File,

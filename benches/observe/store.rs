@@ -1,4 +1,4 @@
-//! The store under the load: with verdicts and a search for near pages in every observe.
+//! The store under the load. Every observation has a verdict and a search for near pages.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,26 +15,26 @@ use simkeep_testing::ms;
 use crate::load::{Batch, Load, Observe};
 use crate::measure::{Calls, Watch};
 
-/// How many threads observe singly.
+/// The number of threads that observe one page at a time.
 const THREADS: usize = 64;
-/// How many observes they share.
+/// The number of observations that they share.
 const THREADS_OBSERVES: usize = 200_000;
-/// Observes to a call while a store grows.
+/// The number of observations in a call while a store grows.
 const GROW_BATCH: usize = 10_000;
-/// Calls that are acknowledged before the process that makes them is killed: nearly as many
-/// observes as a journal holds.
+/// The number of acknowledged calls before the process that makes them is killed: nearly as many
+/// observations as a journal holds.
 const CALLS_BEFORE_KILL: usize = 20;
-/// The argument that makes a process of this bench the one to be killed.
+/// The argument that makes a process of this benchmark the one to be killed.
 pub(crate) const UNTIL_KILLED: &str = "--observe-until-killed";
 
-/// A new store whose writes are counted.
+/// A new store that counts its writes.
 struct Metered {
     store: Store,
     meter: Meter,
-    /// What making the store took.
+    /// The counts of creating the store.
     before: Counts,
     epoch: Epoch,
-    /// The epoch by which near pages are sought, if not by the first.
+    /// The epoch for near pages, if it is not the first.
     near: Option<Epoch>,
 }
 
@@ -55,7 +55,7 @@ impl Metered {
         Metered { store, meter, before, epoch, near: None }
     }
 
-    /// With a second epoch, by which near pages are sought.
+    /// Creates a store with a second epoch for near pages.
     fn with_two_epochs(dir: &Path) -> Metered {
         let one = Metered::create(dir);
         let near = Some(one.store.register_epoch("near", Role::Near).unwrap());
@@ -64,7 +64,7 @@ impl Metered {
 
     fn observation<'a>(&self, url: &'a str, observe: &Observe) -> Observation<'a> {
         let one = observation(url, observe, self.epoch);
-        // As near to others as the first.
+        // The rotated fingerprint has the same distances to others as the original.
         self.near.map_or(one, |near| one.also(observe.fingerprint.rotate_left(21), near))
     }
 
@@ -97,7 +97,7 @@ fn observation<'a>(url: &'a str, observe: &Observe, epoch: Epoch) -> Observation
         .status(200)
 }
 
-/// What the answers said: a store that does not answer is not measured.
+/// Counts from the results. They show that the store answers.
 #[derive(Default)]
 struct Found {
     new: u64,
@@ -111,13 +111,13 @@ impl Found {
     }
 }
 
-/// Observes until `urls` pages are known, in batches of `batch`. Returns observes per second.
+/// Observes until `urls` pages are known, in batches of `batch`. Returns observations per second.
 pub(crate) fn run(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
     let dir = dir.join("store");
     observe_all(report, (&dir, Metered::create(&dir)), "simkeep", seed, urls, batch)
 }
 
-/// Observes the pages with a second fingerprint each, by which near pages are sought.
+/// Observes the pages with a second fingerprint each, for near pages.
 pub(crate) fn run_two(report: &Report, dir: &Path, seed: u64, urls: usize, batch: usize) -> f64 {
     let dir = dir.join("two");
     let metered = Metered::with_two_epochs(&dir);
@@ -142,7 +142,7 @@ pub(crate) fn run_recorded(
     rate
 }
 
-/// Without the `metrics` feature there is nothing to record.
+/// Without the `metrics` feature, nothing can be recorded.
 #[cfg(not(feature = "metrics"))]
 pub(crate) fn run_recorded(_: &Report, _: &Path, _: u64, _: usize, _: usize) -> f64 {
     panic!("build this benchmark with --features metrics")
@@ -183,7 +183,7 @@ fn observe_all(
     rate
 }
 
-/// Many threads observe singly: they share commits, or each waits for a sync of its own.
+/// Many threads observe one page at a time. They share commits, or each waits for its own sync.
 pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
     let dir = dir.join("threads");
     let metered = Metered::create(&dir);
@@ -228,11 +228,11 @@ pub(crate) fn run_threads(report: &Report, dir: &Path, seed: u64) {
 pub(crate) struct Grown {
     dir: PathBuf,
     pages: usize,
-    /// When the last page was observed.
+    /// The time of the last observation, in milliseconds since 1970.
     time: i64,
 }
 
-/// Observes until `pages` are known, and says on the way what memory that takes.
+/// Observes until `pages` pages are known, and reports the memory at several sizes.
 pub(crate) fn grow(report: &Report, dir: &Path, seed: u64, pages: usize) -> Grown {
     let watch = Watch::default();
     watch.during(|| grow_watched(report, dir, seed, pages, &watch))
@@ -289,7 +289,7 @@ fn grow_watched(report: &Report, dir: &Path, seed: u64, pages: usize, watch: &Wa
     Grown { dir, pages, time: load.time() }
 }
 
-/// Times opening a store after it was closed, and after the process that wrote to it was killed.
+/// Measures opening a store after it was closed, and after the process that wrote to it was killed.
 pub(crate) fn open(report: &Report, grown: &Grown) {
     let visits = time_open(report, grown, "close");
     let acknowledged = observe_and_kill(grown);
@@ -300,7 +300,7 @@ pub(crate) fn open(report: &Report, grown: &Grown) {
     );
 }
 
-/// Opens the store, asks it something, and says how many visits it knows.
+/// Opens the store and searches it. Returns the number of visits in it.
 fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
     let start = Instant::now();
     let store = Store::open(real(&grown.dir), options()).unwrap();
@@ -321,7 +321,8 @@ fn time_open(report: &Report, grown: &Grown, after: &str) -> u64 {
     stats.visits
 }
 
-/// Lets another process observe, kills it, and says how many observes it had acknowledged.
+/// Lets another process observe, and kills it. Returns the number of observations that it
+/// acknowledged.
 fn observe_and_kill(grown: &Grown) -> u64 {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .arg(UNTIL_KILLED)
@@ -334,13 +335,13 @@ fn observe_and_kill(grown: &Grown) -> u64 {
     let mut acknowledged = lines.by_ref().take(CALLS_BEFORE_KILL).count();
     child.kill().unwrap();
     child.wait().unwrap();
-    // What it said between the last line read and its end.
+    // Lines that it printed between the last line read and its end.
     acknowledged += lines.map_while(Result::ok).count();
     assert!(acknowledged >= CALLS_BEFORE_KILL, "the other process ended by itself");
     (acknowledged * GROW_BATCH) as u64
 }
 
-/// Observes, with a line for each acknowledged call, until the process is killed.
+/// Observes until the process is killed, and prints a line for each acknowledged call.
 pub(crate) fn observe_until_killed(dir: &Path, seed: u64, pages: usize, time: i64) -> ! {
     let store = Store::open(real(dir), options()).unwrap();
     let epoch = store.register_epoch("bench", Role::Both).unwrap();

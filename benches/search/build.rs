@@ -1,8 +1,8 @@
-//! From fingerprints in no order to the fingerprint sections of a segment, written and synced: on
-//! all cores, and with the page of each fingerprint.
+//! The cost of building the fingerprint sections of a segment from unsorted fingerprints, written
+//! and synced, on all cores and with the page of each fingerprint.
 //!
-//! Sorting is what a segment needs of it, in the quickest way known here: see [`sort`](crate::sort).
-//! Tables are built and written by [`simkeep::search::build_index`].
+//! Sorting uses the fastest method known here: see [`sort`](crate::sort). Tables are built and
+//! written by [`simkeep::search::build_index`].
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,19 +22,19 @@ use crate::process;
 use crate::sort::{Entry, sorted};
 use crate::times::{median, threads};
 
-/// The distance that tables are made for.
+/// The distance for which tables are built.
 const K: u32 = 3;
-/// Bytes of tables that a fingerprint may take.
+/// The maximum bytes of tables for each fingerprint.
 const BYTES: [u32; 2] = [48, 40];
-/// Rounds of measurements.
+/// The number of rounds.
 const ROUNDS: usize = 3;
-/// Memory for sorting entries of tables: as much as is of use to tables of cells on two threads. What
-/// a load or a merge has is less, and takes more passes.
+/// The memory for sorting entries of tables: as much as tables of cells can use on two threads. A
+/// load or a merge has less, and needs more passes.
 const MEMORY_BYTES: usize = 2 << 30;
-/// Sections begin at multiples of this.
+/// The alignment of sections in bytes.
 const ALIGNMENT: u64 = 4096;
 
-/// What one round took, in seconds.
+/// The seconds of one round.
 struct Took {
     sorting: f64,
     building: f64,
@@ -113,7 +113,7 @@ fn round(path: &Path, n: usize, shape: Shape) -> Took {
     Took { sorting, building, syncing, processor: process::processor_seconds() - before }
 }
 
-/// A file of sections.
+/// A file with sections.
 struct Sections {
     file: File,
     state: Mutex<State>,
@@ -123,7 +123,7 @@ struct Sections {
 struct State {
     /// The end of the space in use.
     end: u64,
-    /// Where each part goes on.
+    /// The next offset of each part.
     next: HashMap<TableColumn, u64>,
 }
 
@@ -132,7 +132,7 @@ impl Sections {
         Sections { file: File::create_new(path).unwrap(), state: Mutex::default() }
     }
 
-    /// A section that is there already.
+    /// Appends a complete section.
     fn append(&self, bytes: &[u8]) {
         let start = self.state.lock().unwrap().keep(bytes.len() as u64);
         self.file.write_all_at(bytes, start).unwrap();

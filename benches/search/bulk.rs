@@ -1,7 +1,8 @@
-//! Loading many pages at once: pages a second, bytes written, and memory.
+//! The cost of loading many pages at once: pages per second, bytes written, and memory.
 //!
-//! Pages come in no order, with URLs of 40 to 60 bytes on hosts of very different size, one visit
-//! each and random fingerprints. A page is a number: what comes costs no memory and little time.
+//! Pages come in no order, with URLs of 40 to 60 bytes on hosts of very different sizes, with one
+//! visit each and random fingerprints. A page is a number, so the input takes no memory and little
+//! time.
 
 use simkeep_testing::ms;
 use std::fmt::Write as _;
@@ -18,38 +19,38 @@ use simkeep::{Content, Epoch, Options, Progress, Seen, Stage, Store, Visit};
 use crate::process;
 use simkeep_testing::bench::report::{Report, Row};
 
-/// Memory that a load may take.
+/// The memory that a load may use, in bytes.
 const MEMORY_BYTES: usize = 512 << 20;
 
-/// What a load took.
+/// The measurements of a load.
 struct Figures {
-    /// Pages that were loaded.
+    /// The number of loaded pages.
     pages: u64,
-    /// From the first page to the end of the commit.
+    /// The time from the first page to the end of the commit.
     total: Duration,
-    /// Of that, until the last page was taken.
+    /// The part of that time until the last page was taken.
     gathering: Duration,
-    /// Bytes written to all files, those that are gone again too.
+    /// The bytes written to all files, including temporary ones.
     bytes_written: u64,
-    /// Bytes of the segments.
+    /// The bytes of the segments.
     bytes_kept: u64,
-    /// The most memory that the process took beyond what it had, files left out, where the system
-    /// says.
+    /// The maximum anonymous memory of the process beyond its initial memory, in bytes; `None` if
+    /// the system does not report it.
     memory_bytes: Option<u64>,
 }
 
 impl Figures {
-    /// Pages a second, all in all.
+    /// Pages per second in all.
     fn pages_per_second(&self) -> f64 {
         self.pages as f64 / self.total.as_secs_f64()
     }
 
-    /// Bytes written for a page.
+    /// Bytes written per page.
     fn bytes_written_per_page(&self) -> f64 {
         self.bytes_written as f64 / self.pages as f64
     }
 
-    /// Bytes on disk of a page.
+    /// Bytes on disk per page.
     fn bytes_per_page(&self) -> f64 {
         self.bytes_kept as f64 / self.pages as f64
     }
@@ -106,9 +107,9 @@ fn load(directory: &Path, pages: u64, memory_bytes: usize) -> simkeep::Result<Fi
     })
 }
 
-/// A page's URL and its visit, from its number.
+/// The URL and the visit of a page, from its number.
 fn page_of(page: u64, epoch: Epoch) -> (String, Visit) {
-    // A bijection, so that no page comes twice.
+    // A bijection, so that no page occurs twice.
     let name = mix(page);
     let octave = name % 18;
     let host = mix(name ^ 0x5bd1_e995) % (1 << octave);

@@ -1,8 +1,9 @@
-//! A store that is not in memory: what opening it costs a fresh process, and its first searches.
+//! A store that is not in memory: the cost of opening it in a new process, and of the first
+//! searches.
 //!
-//! The files are dropped from the page cache (posix_fadvise(2); elsewhere than on Linux they stay
-//! there), and then another process opens the store and searches it. One process searches as a
-//! crawler does, and another asks [`Explanation`], which counts the page faults of tables alone.
+//! The files are dropped from the page cache (posix_fadvise(2); on systems other than Linux they
+//! stay there). Then another process opens the store and searches it. One process searches as a
+//! crawler does; another uses [`Explanation`], which counts only the page faults of tables.
 
 use std::fs::File;
 use std::path::Path;
@@ -18,14 +19,14 @@ use crate::fill;
 use crate::process::{Touched, anonymous_bytes, touched};
 use crate::times::Times;
 
-/// The argument that makes a process of this bench the one that opens the store.
+/// The argument that makes a process of this benchmark the one that opens the store.
 pub(crate) const CHILD: &str = "--open-cold";
-/// Searches.
+/// The number of searches.
 const QUERIES: usize = 100;
-/// Largest distance.
+/// The maximum distance.
 const K: u32 = 3;
 
-/// Makes a store, and has it opened when it is cold.
+/// Creates a store, and lets other processes open it without its files in cache.
 pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     let path = fill::place(dir);
     let fingerprints = (0..n).map(|i| Kind::Uniform.fingerprint(i));
@@ -46,7 +47,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     std::fs::remove_dir_all(path).unwrap();
 }
 
-/// Drops all files under a directory from the page cache; how many there are, and their bytes.
+/// Drops all files under a directory from the page cache. Returns their number and their bytes.
 fn drop_all_from_cache(dir: &Path) -> (u64, u64) {
     let paths = dir.read_dir().unwrap().map(|entry| entry.unwrap().path());
     paths.fold((0, 0), |(files, bytes), path| {
@@ -61,14 +62,14 @@ fn drop_all_from_cache(dir: &Path) -> (u64, u64) {
     })
 }
 
-/// What is not yet on the disk would stay in memory.
+/// Data that are not on the disk yet would stay in the cache, so the file is synced first.
 fn drop_from_cache(file: &File) {
     file.sync_all().unwrap();
     #[cfg(target_os = "linux")]
     rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
 }
 
-/// The other process.
+/// The main function of the other process.
 pub(crate) fn child(report: &Report, asked: &str, path: &Path) {
     let (memory, before, start) = (anonymous_bytes(), Touched::now(), Instant::now());
     let store = Store::open(path, Options::default()).unwrap();

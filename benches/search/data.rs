@@ -1,4 +1,4 @@
-//! Fingerprints and queries, the same in every run.
+//! Fingerprints and queries, identical in every run.
 
 /// SplitMix64: G. L. Steele et al., "Fast splittable pseudorandom number generators", 2014.
 pub(crate) struct Random(pub(crate) u64);
@@ -36,20 +36,20 @@ pub(crate) fn planted(random: &mut Random, among: &[u64], k: u32, count: usize) 
     (0..count).map(near).collect()
 }
 
-/// How fingerprints are spread.
+/// The distribution of fingerprints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Every bit by itself, evenly.
+    /// Independent fair bits.
     Uniform,
-    /// 70 % evenly; 10 % in templates of 10,000 equal ones, and 20 % in clusters of up to 50 within
-    /// 6 bits of a template.
+    /// 70 % are uniform, 10 % are in groups of 10,000 equal fingerprints, and 20 % are in clusters
+    /// of up to 50 within 6 bits of a template.
     Clustered,
-    /// Every bit with a probability of its own, between 0.2 and 0.8.
+    /// Each bit is set with its own probability, from 0.2 to 0.8.
     Biased,
 }
 
 impl Kind {
-    /// All of them.
+    /// All distributions.
     pub(crate) const ALL: [Kind; 3] = [Kind::Uniform, Kind::Clustered, Kind::Biased];
 
     pub(crate) fn parse(text: &str) -> Result<Kind, String> {
@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// Fingerprint number `i`, without all those before it.
+    /// Fingerprint number `i`, computed without the ones before it.
     pub(crate) fn fingerprint(self, i: usize) -> u64 {
         let mut random = Random(0x51b_4ee9 ^ (i as u64) << 20);
         match self {
@@ -111,7 +111,7 @@ impl Kind {
     }
 }
 
-/// Page number `i`.
+/// Writes the URL of page number `i`.
 pub(crate) fn url(i: usize, url: &mut String) {
     use std::fmt::Write;
     url.clear();

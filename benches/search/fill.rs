@@ -1,4 +1,4 @@
-//! Making stores to be searched.
+//! Creates stores for searches.
 
 use std::path::{Path, PathBuf};
 
@@ -8,22 +8,22 @@ use simkeep_testing::ms;
 
 use crate::data::{self, Kind};
 
-/// Pages that are looked at before a store is measured: the system maps what is around as well.
+/// The number of pages to read before a measurement. The system also maps the memory around them.
 const WARM: usize = 400_000;
-/// When all pages were seen.
+/// The time of all visits, in milliseconds since 1970.
 const TIME: i64 = 1_700_000_000_000;
 
-/// A store with one segment of `n` pages, in a new directory, ready to be searched.
+/// Creates a store with one segment of `n` pages, in a new directory, ready for searches.
 pub(crate) fn loaded(dir: &Path, kind: Kind, n: usize, options: Options) -> Store {
     store(&place(dir), (0..n).map(|i| kind.fingerprint(i)), options)
 }
 
-/// Where a new store may be made.
+/// The path of a new store.
 pub(crate) fn place(dir: &Path) -> PathBuf {
     tempfile::tempdir_in(dir).unwrap().keep().join("bench.simkeep")
 }
 
-/// Makes a store of pages with these fingerprints.
+/// Creates a store of pages with these fingerprints.
 pub(crate) fn store(
     path: &Path,
     fingerprints: impl Iterator<Item = u64>,
@@ -45,8 +45,8 @@ pub(crate) fn store(
     store
 }
 
-/// Has a store look at pages with these fingerprints, or very many of them, so that what it names
-/// them from is mapped as its tables are.
+/// Reads pages with these fingerprints, or a large sample, so that their data are mapped as the
+/// tables are.
 pub(crate) fn warm(store: &Store, fingerprints: &[u64]) {
     let step = fingerprints.len().div_ceil(WARM);
     let some: Vec<u64> = fingerprints.iter().copied().step_by(step).collect();

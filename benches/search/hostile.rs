@@ -1,8 +1,8 @@
-//! Fingerprints made to be costly, compared with as many evenly spread ones: searches, observing
-//! new pages, and all pairs.
+//! Fingerprints that are made to be costly, compared with as many uniform ones: searches,
+//! observations of new pages, and all pairs.
 //!
-//! Searches and observing should cost at most 20 times what they do on evenly spread ones, pairs at
-//! most 10 times, and what there is of pairs.
+//! Searches and observations should cost at most 20 times as much as with uniform fingerprints.
+//! Pairs should cost at most 10 times as much, plus the cost of the pairs found.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -18,28 +18,28 @@ use crate::data::{self, Random};
 use crate::fill;
 use crate::times::{Times, median};
 
-/// Distances of searches, and of what observing names.
+/// The distances of searches, and of near pages in observations.
 const DISTANCES: [u32; 2] = [3, 8];
-/// Distance of pairs.
+/// The distance of pairs.
 const K_PAIRS: u32 = 1;
-/// Searches of a round.
+/// The number of searches in a round.
 const QUERIES: usize = 1000;
-/// New pages of a batch.
+/// The number of new pages in a batch.
 const BATCH: usize = 2000;
-/// Pages that stand in memory when observing is measured there.
+/// The number of pages in the memtable when observations are measured there.
 const IN_MEMORY: usize = 100_000;
-/// Rounds of measurements.
+/// The number of rounds.
 const ROUNDS: usize = 5;
-/// Nanoseconds for each pair, which are not counted.
+/// The nanoseconds for each pair found, which are subtracted.
 const PAIR_NS: f64 = 10.0;
-/// What everything is in the middle of.
+/// The centre of all hostile fingerprints.
 const CENTER: u64 = 0x0123_4567_89ab_cdef;
 
-/// How fingerprints are spread.
+/// The distribution of fingerprints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Data {
     Uniform,
-    /// Within this distance of [`CENTER`], nearly all at exactly that distance.
+    /// Within this distance of [`CENTER`], nearly all of them at exactly that distance.
     Ball(u32),
     /// Equal except in this number of low bits.
     Low(u32),
@@ -59,12 +59,12 @@ impl Data {
         }
     }
 
-    /// Different fingerprints, as many as there are.
+    /// Distinct fingerprints: `n`, or as many as exist.
     fn fingerprints(self, n: usize) -> Vec<u64> {
         let mut random = Random(0x5eed);
         let mut all: Vec<u64> = (0..n).map(|_| self.random(&mut random)).collect();
         if self != Data::Uniform {
-            // Balls are nearly full.
+            // Balls are nearly full, so several attempts are needed.
             for _ in 0..8 {
                 all.sort_unstable();
                 all.dedup();
@@ -74,7 +74,7 @@ impl Data {
         }
         all.sort_unstable();
         all.dedup();
-        // In no order.
+        // Shuffles them.
         for at in (1..all.len()).rev() {
             all.swap(at, random.below(at + 1));
         }
@@ -90,10 +90,10 @@ impl Data {
     }
 }
 
-/// What one kind of data took, in nanoseconds, by what was done.
+/// The nanoseconds for one distribution, by operation.
 type Figures = Vec<(String, f64)>;
 
-/// Stores of `n` pages of each kind of data.
+/// Measures stores of `n` pages with each distribution.
 pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     let mut uniform = Figures::new();
     for data in Data::ALL {
@@ -123,7 +123,8 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
     let mut random = Random(7);
     let mut store = fill::store(&path, fingerprints.iter().copied(), options());
     for k in DISTANCES {
-        // Evenly spread ones have one page near; of a crowd, more are named unless fewer are wanted.
+        // With uniform data, one page is near. In a dense bucket, more pages are returned, unless
+        // the limit is lower.
         let all = Query::new(0, k);
         for (what, like) in [("search", all.clone()), ("search for one page", all.limit(1))] {
             let search = |fingerprint| {
@@ -187,7 +188,7 @@ fn of_data(dir: &Path, fingerprints: &[u64]) -> Figures {
     figures
 }
 
-/// Observes new pages with these fingerprints, and says in how many nanoseconds.
+/// Observes new pages with these fingerprints. Returns the nanoseconds.
 fn observe(store: &Store, name: &str, fingerprints: &[u64]) -> f64 {
     let urls: Vec<String> = (0..fingerprints.len())
         .map(|i| format!("https://host-{}.example/{name}/{i}", i % 512))

@@ -13,7 +13,7 @@ pub(crate) struct Huge<T>(MmapMut, PhantomData<T>);
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout> Huge<T> {
     pub(crate) fn zeroed(len: usize) -> Huge<T> {
         let map = MmapMut::map_anon(len * size_of::<T>()).unwrap();
-        // Where it gives none, small ones do.
+        // If the system grants no huge pages, normal pages work, too.
         let _ = map.advise(memmap2::Advice::HugePage);
         Huge(map, PhantomData)
     }

@@ -1,4 +1,4 @@
-//! What the machine can do: the limits that searches are compared with.
+//! Measures the limits of the machine, with which searches are compared.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,10 +7,10 @@ use crate::data::Random;
 use crate::huge::Huge;
 use simkeep_testing::bench::report::{Report, Row};
 
-/// Bytes that are read: more than any cache holds.
+/// The number of bytes to read: more than any cache holds.
 const BYTES: usize = 1 << 30;
 
-/// Prints what a random memory line costs, alone and among others, and what reading in sequence does.
+/// Prints the cost of a random memory line, dependent and independent, and of sequential reads.
 pub(crate) fn run(report: &Report) {
     let mut memory = Huge::zeroed(BYTES);
     memory.fill(1_u8);
@@ -32,7 +32,7 @@ pub(crate) fn run(report: &Report) {
     let alone = best(&|| {
         let mut add = 0;
         for &line in &places[..count / 8] {
-            // The next place is not known before this byte is.
+            // The next index depends on this byte.
             add = u64::from(memory[(line as usize ^ add as usize & !1) % lines * 64]);
         }
         add

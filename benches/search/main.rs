@@ -1,9 +1,9 @@
 //! The cost of searching through the store's own calls, on sealed and mapped segments, compared with
 //! the limits of the machine.
 //!
-//! `cargo bench --bench search -- --json` prints one JSON object a line, without `--json` the same
-//! as text. Everything runs on a real disk, in a directory that is removed at the end. See
-//! [`Arguments`] for what can be chosen, and each part's own file for what it measures and how.
+//! `cargo bench --bench search -- --json` prints one JSON object a line; without `--json` it prints
+//! text. Everything runs on a real disk, in a directory that is removed at the end. [`Arguments`]
+//! has the settings. The file of each part explains what it measures and how.
 
 #![expect(
     clippy::unwrap_used,
@@ -69,7 +69,7 @@ cargo bench --bench search -- [OPTIONS]
   planner   for sizes in powers of ten up to the largest --n: what is chosen against what is best
 ";
 
-/// What to measure.
+/// The settings of the benchmark.
 struct Arguments {
     json: bool,
     sizes: Option<Vec<usize>>,
@@ -114,18 +114,18 @@ impl Arguments {
         Ok(read)
     }
 
-    /// The sizes that were asked for, or else those that a part is usually measured at.
+    /// The selected sizes, or the usual sizes of a part.
     fn sizes(&self, usual: &[usize]) -> Vec<usize> {
         self.sizes.clone().unwrap_or_else(|| usual.to_vec())
     }
 
-    /// The usual sizes of most parts.
+    /// The selected sizes, or the usual sizes of most parts.
     fn each_size(&self) -> impl Iterator<Item = usize> + use<> {
         self.sizes(&[1_000_000, 10_000_000]).into_iter()
     }
 }
 
-/// Measures something, and reports it.
+/// A part: measures something and reports it.
 type Part = fn(&Arguments, &Report, &Path);
 
 /// All parts, in the order in which they run.
@@ -191,7 +191,7 @@ fn main() {
     machine::run(&report);
     for (name, run) in PARTS {
         if arguments.only.wants(name, true) {
-            // What a part leaves goes before the next one comes.
+            // The directory of a part is removed before the next part.
             let dir = tempfile::Builder::new().prefix("search-").tempdir_in(&arguments.dir);
             run(&arguments, &report, dir.unwrap().path());
         }

@@ -11,14 +11,14 @@ use crate::data::{self, Kind, Random};
 use crate::times::{median, threads};
 use crate::{fill, process};
 
-/// Searches in the batch.
+/// The number of searches in the batch.
 const QUERIES: usize = 1_000_000;
-/// Largest distance.
+/// The maximum distance.
 const K: u32 = 3;
-/// Rounds of measurements, each with other queries.
+/// The number of rounds, each with other queries.
 const ROUNDS: usize = 3;
 
-/// Searches for what is not there, and for what is.
+/// Measures searches that find nothing, and searches that find a page.
 pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     let store = fill::loaded(dir, Kind::Uniform, n, Options::default());
     let fingerprints = Kind::Uniform.fingerprints(n);

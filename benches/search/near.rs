@@ -1,4 +1,4 @@
-//! Searching one sealed, merged segment.
+//! Searches in one sealed, merged segment.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::data::{self, Kind, Random};
 use crate::times::{Times, threads};
 use crate::{fill, truth};
 
-/// Queries that are answered by brute force as well.
+/// The number of queries that are also answered by brute force.
 const CHECKED: usize = 40;
 
 pub(crate) fn run(
@@ -37,7 +37,7 @@ pub(crate) fn run(
     let all = kind.fingerprints(n);
     for &k in distances {
         let mut random = Random(u64::from(k) << 32 | 99);
-        // Wide searches take long, and fewer of them tell as much.
+        // Wide searches take long, and fewer of them suffice.
         let count = (queries >> (k.max(3) - 3)).max(60);
         let strangers = kind.strangers(&mut random, count);
         let planted = data::planted(&mut random, &all, k, count);
@@ -61,7 +61,7 @@ fn measure(
     let search = |&fingerprint: &u64| {
         store.snapshot().search(&like.clone().fingerprint(fingerprint)).unwrap()
     };
-    // Once to have everything in memory, and to see that it is right.
+    // Searches once to load everything into memory, and to check the results.
     let answers: Vec<Matches> = queries.iter().map(search).collect();
     let cut = answers.iter().filter(|matches| !matches.complete).count();
     let (mut known, mut found) = (0, 0);

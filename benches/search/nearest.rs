@@ -1,6 +1,7 @@
 //! The nearest pages, compared with a search that knows their distance; and searches with a budget.
 //!
-//! The nearest should cost at most three times that search, and a budget be kept within a factor 2.
+//! A search for the nearest pages should cost at most three times as much as the other. A budget
+//! should be exceeded at most by a factor of 2.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,9 +13,9 @@ use crate::data::{Kind, Random};
 use crate::fill;
 use crate::times::Times;
 
-/// Pages that are wanted.
+/// The number of nearest pages.
 const COUNT: usize = 5;
-/// Searches that are timed.
+/// The number of timed searches.
 const QUERIES: usize = 200;
 /// Budgets, in milliseconds.
 const BUDGETS: [u64; 2] = [1, 10];

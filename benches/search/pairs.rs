@@ -1,5 +1,5 @@
-//! All pairs within 3 of each other: from fingerprints in memory, whatever is built included, and
-//! from a sealed store. Both in turns, and both must find the same.
+//! All pairs within 3 bits: from fingerprints in memory, including the construction of tables, and
+//! from a sealed store. Both run in turns and must find the same pairs.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -16,23 +16,24 @@ use crate::data::Random;
 use crate::times::{median, threads};
 use crate::{fill, process};
 
-/// Largest distance.
+/// The maximum distance.
 const K: u32 = 3;
-/// Memory of a join: what a store's takes.
+/// The memory of a join, as in a store.
 const MEMORY_BYTES: usize = 256 << 20;
-/// Rounds of measurements.
+/// The number of rounds.
 const ROUNDS: usize = 3;
-/// Larger sets are only joined if they are evenly spread.
+/// The maximum number of fingerprints in sets that are not uniform.
 const SKEWED_MAX: usize = 1_000_000;
 
-/// What is joined.
+/// The distribution of fingerprints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Data {
-    /// Evenly spread, and one in ten planted within 1 to 3 bits of another.
+    /// Uniform, but one in ten is planted within 1 to 3 bits of another.
     Even,
-    /// Bits that are set with a probability of one in four, and 30 % share 16 bits; planted alike.
+    /// Each bit is set with a probability of 1/4, and 30 % share 16 bits; one in ten is planted
+    /// likewise.
     Biased,
-    /// As the first, and 10,000 are the same.
+    /// As the first, but 10,000 fingerprints are equal.
     Copied,
 }
 
@@ -46,7 +47,7 @@ impl Data {
     }
 }
 
-/// What joins took.
+/// The measurements of joins.
 #[derive(Default)]
 struct Took {
     seconds: Vec<f64>,
@@ -103,8 +104,8 @@ fn of_data(report: &Report, dir: &Path, data: Data, n: usize) {
     report.print(whole.row("memory", data, n));
     let path = fill::place(dir);
     let store = fill::store(&path, fingerprints.iter().copied(), Options::default());
-    // A store tells of pairs of different fingerprints, each once. They stay in the order in which
-    // they came: a sorted column is quicker to join.
+    // A store reports pairs of distinct fingerprints, each once. The fingerprints stay in their
+    // original order, since a sorted column is faster to join.
     let mut known = HashSet::with_capacity(n);
     fingerprints.retain(|fingerprint| known.insert(*fingerprint));
     drop(known);

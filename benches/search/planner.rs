@@ -1,10 +1,10 @@
-//! Whether what is chosen is the best that there is: for each size and distance, every shape of
-//! tables is built and searched by each way that it has, and the quickest is set against what a
-//! store would do, which chooses a shape by [`Shape::choose`] and a way for each query. Ratios should
-//! be at most 1.5 where a store is made for the distance.
+//! Compares the planner's choice with the best choice. For each size and distance, tables of every
+//! shape are built and searched in each possible way. The fastest is compared with what a store
+//! would do, which chooses a shape with [`Shape::choose`] and a way for each query. Ratios should
+//! be at most 1.5 if the store is made for the distance.
 //!
-//! Tables are in memory, with no store around them. All of one size are there at the same time and
-//! are searched in turns, for strangers: 110 bytes of memory for each fingerprint.
+//! Tables are in memory, without a store. All tables of one size exist at the same time and are
+//! searched in turns, for random fingerprints. This takes 110 bytes of memory for each fingerprint.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -16,34 +16,34 @@ use simkeep_testing::bench::report::{Report, Row};
 use crate::data::{Kind, Random};
 use crate::tables::{Built, Bytes, Set};
 
-/// Largest distance.
+/// The maximum distance.
 const K_MAX: u32 = 12;
-/// The distance that a store is made for if nothing else is said.
+/// The distance for which a store is made by default.
 const K_USUAL: u32 = 3;
-/// Tables in the shape that is chosen for the distance, and in the one for [`K_USUAL`].
+/// Tables with the shape for the distance, and tables with the shape for [`K_USUAL`].
 const FOR_K: &str = "made for k";
 const FOR_USUAL: &str = "made for 3";
-/// Bytes of tables that a fingerprint may take: what a store allows if nothing else is said, and
-/// what is to do at 100 million.
+/// The maximum bytes of tables for each fingerprint: the default of a store, and a value for 100
+/// million fingerprints.
 const BYTES: [u32; 2] = [48, 40];
-/// Rounds of measurements, each with queries of its own; the quickest counts, for whatever else the
-/// machine does only makes it slower.
+/// The number of rounds, each with its own queries. The fastest round counts, because other
+/// activity of the machine only slows it down.
 const ROUNDS: usize = 5;
-/// How long a round may take for each distance and way, in nanoseconds, more or less.
+/// The approximate duration of a round for each distance and way, in nanoseconds.
 const ROUND_NS: f64 = 6e6;
-/// Queries in a round.
+/// The minimum and maximum number of queries in a round.
 const QUERIES: [usize; 2] = [8, 10_000];
 
 /// Tables of one shape.
 struct Entrant<'t> {
     shape: Shape,
-    /// Searched as a store does it, by the way that the planner takes.
+    /// Searched as in a store, in the way that the planner chooses.
     planned: Tables<&'t Bytes>,
-    /// Searched through the tables even where the planner would rather scan.
+    /// Searched through the tables, even if the planner prefers a scan.
     at_any_rate: Tables<&'t Bytes>,
 }
 
-/// What a search by it took.
+/// The time of a search in one way.
 struct Measured {
     shape: Shape,
     planned: bool,
@@ -52,7 +52,7 @@ struct Measured {
     expected_ns: f64,
 }
 
-/// Measures sizes from a thousand on in powers of ten, as far as `n_max`.
+/// Measures sizes from a thousand in powers of ten, up to `n_max`.
 pub(crate) fn run(report: &Report, n_max: usize) {
     let mut ratios: Vec<Ratio> = Vec::new();
     let mut n = 1000;
@@ -60,7 +60,7 @@ pub(crate) fn run(report: &Report, n_max: usize) {
         of_size(report, n, &mut ratios);
         n *= 10;
     }
-    // Last, so that they are found at the end of the output.
+    // Printed last, so that they are at the end of the output.
     for bytes in BYTES {
         for layout in [FOR_K, FOR_USUAL] {
             let of_layout = ratios.iter().filter(|r| (r.bytes, r.layout) == (bytes, layout));
@@ -78,7 +78,7 @@ pub(crate) fn run(report: &Report, n_max: usize) {
     }
 }
 
-/// How many times as long as the best a search takes that is laid out and planned by the store.
+/// The ratio of the time of the store's choice to the best time.
 struct Ratio {
     layout: &'static str,
     bytes: u32,
@@ -155,12 +155,12 @@ fn compare(row: Row, measured: &[Measured], n: u32, chosen: Shape, bytes: u32) -
     (row, ratio)
 }
 
-/// Searches within `k` by all of them, in turns.
+/// Measures searches within `k` in all ways, in turns.
 fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
     let mut random = Random(u64::from(k) << 32 | 41);
     let rounds: Vec<Vec<u64>> =
         (0..ROUNDS).map(|_| Kind::Uniform.strangers(&mut random, QUERIES[1])).collect();
-    // With as many bits set as most have.
+    // A query with the most frequent number of 1 bits.
     let usual = 0xffff_ffff;
     let mut measured = Vec::new();
     let mut running = Vec::new();
@@ -168,7 +168,7 @@ fn measure(entrants: &[Entrant<'_>], n: u32, k: u32) -> Vec<Measured> {
         let plan = planned.plan(usual, k);
         let other = at_any_rate.plan(usual, k).method;
         let of_planner = Some((true, planned, plan.method, plan.expected));
-        // What would be the same is not measured twice.
+        // If both ways are equal, only one is measured.
         let expected = Cost::of_tables(*shape, n, k).filter(|_| other != plan.method);
         let of_tables = expected.map(|expected| (false, at_any_rate, other, expected));
         for (planned, tables, way, expected) in of_planner.into_iter().chain(of_tables) {
@@ -204,7 +204,7 @@ fn search(tables: &Tables<&Bytes>, queries: &[u64], k: u32, out: &mut Vec<Candid
     }
 }
 
-/// All ways find the same.
+/// Checks that all ways find the same fingerprints.
 fn check(running: &[(&Tables<&Bytes>, usize)], queries: &[u64], k: u32) {
     for query in queries {
         let mut found = running.iter().map(|(tables, _)| {

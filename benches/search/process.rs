@@ -1,8 +1,8 @@
-//! What the system says of this process.
+//! System statistics of this process.
 
 use simkeep_testing::bench::report::Row;
 
-/// Memory of this process that no file stands behind, where the system says.
+/// The anonymous memory of this process in bytes; `None` if the system does not report it.
 pub(crate) fn anonymous_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
@@ -10,26 +10,26 @@ pub(crate) fn anonymous_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// What all threads of this process have had of the processors, to a hundredth of a second; it
-/// tells more than the time where the machine is shared. 0 where the system does not say.
+/// The processor time of all threads of this process in seconds, to a hundredth of a second; 0 if
+/// the system does not report it. On a shared machine it is more reliable than elapsed time.
 pub(crate) fn processor_seconds() -> f64 {
     let ticks = stat().and_then(|fields| Some(fields.get(11)? + fields.get(12)?));
     ticks.unwrap_or(0) as f64 / 100.0
 }
 
-/// What this process has read so far without asking for it: the pages of maps.
+/// The implicit reads of this process so far: accesses to mapped pages.
 #[derive(Clone, Copy)]
 pub(crate) struct Touched {
     /// Page faults served from memory.
     minor: u64,
     /// Page faults that waited for the disk.
     major: u64,
-    /// Bytes that came from the disk for this process.
+    /// The bytes read from the disk for this process.
     bytes: u64,
 }
 
 impl Touched {
-    /// Until now; `None` where the system does not say.
+    /// The reads until now; `None` if the system does not report them.
     pub(crate) fn now() -> Option<Touched> {
         let fields = stat()?;
         let io = std::fs::read_to_string("/proc/self/io").ok()?;
@@ -39,7 +39,7 @@ impl Touched {
     }
 }
 
-/// Adds what was touched between two moments, if it is known.
+/// Adds the reads between two moments, if they are known.
 pub(crate) fn touched(before: Option<Touched>, after: Option<Touched>) -> impl FnOnce(Row) -> Row {
     move |row| {
         let both = before.zip(after);
@@ -49,8 +49,8 @@ pub(crate) fn touched(before: Option<Touched>, after: Option<Touched>) -> impl F
     }
 }
 
-/// The numbers of Linux's /proc/self/stat, proc(5), from the state on (which is 0 here). The name
-/// before them may hold anything; it ends with the last parenthesis.
+/// The numbers of Linux's /proc/self/stat, see proc(5), from the state on (which is 0 here). The
+/// name before them may contain anything; it ends with the last parenthesis.
 fn stat() -> Option<Vec<u64>> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let (_, fields) = stat.rsplit_once(')')?;

@@ -1,5 +1,5 @@
-//! Whether all is found: every distance from 0 to 16, on all kinds of data and in tables of all
-//! shapes, one by one and many at once, against brute force.
+//! Checks that searches find everything: every distance from 0 to 16, on all distributions and in
+//! tables of all shapes, individually and in batches, compared with brute force.
 
 use std::path::Path;
 
@@ -11,14 +11,16 @@ use crate::data::{self, Kind, Random};
 use crate::fill;
 use crate::truth::{self, Hit, Score};
 
-/// Largest distance.
+/// The maximum distance.
 const K_MAX: u32 = 16;
-/// Queries for each kind of data, a third each: strangers, pages' own fingerprints, and near ones.
+/// The number of queries for each distribution, a third each: random ones, fingerprints of pages,
+/// and near ones.
 const QUERIES: usize = 30;
-/// Bytes that tables may take for a fingerprint: for all shapes, for all but rotations, for none.
+/// The maximum bytes of tables for each fingerprint: enough for all shapes, for all but rotations,
+/// for none.
 const BYTES: [u32; 3] = [48, 40, 16];
 
-/// Asks all; stops the process if anything is missing or wrong.
+/// Runs all checks. Panics if a result is missing or wrong.
 pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     for kind in Kind::ALL {
         let fingerprints = kind.fingerprints(n);
@@ -33,7 +35,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
             let options = Options::default().fingerprint_bytes(fingerprint_bytes);
             let store = fill::store(&path, fingerprints.iter().copied(), options);
             for k in 0..=K_MAX {
-                // As many as there are pages: all of them.
+                // The limit is the number of pages, so all of them are returned.
                 let like = Query::new(0, k).limit(n);
                 let singly = |fingerprint: &u64| like.clone().fingerprint(*fingerprint);
                 let singly =
@@ -59,7 +61,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize) {
     }
 }
 
-/// Compares answers with what is within `k`, which comes first where more is known to be near.
+/// Compares results with the hits within `k`, which come first in the truth.
 fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<Hit>], k: u32) -> Score {
     let mut score = Score::default();
     for (answer, truth) in answers.zip(truths) {
@@ -71,7 +73,7 @@ fn score(answers: impl Iterator<Item = Matches>, truths: &[Vec<Hit>], k: u32) ->
     score
 }
 
-/// The way that a query takes, and the shape that it takes it through.
+/// The way of a query, and the shape of the tables that it searches.
 fn way(store: &Store, query: u64, k: u32) -> String {
     let explained = Explanation::of(&store.snapshot(), &Query::new(query, k)).unwrap();
     let way = |component: &simkeep::query::ComponentSearch| {

@@ -1,7 +1,8 @@
-//! Skewed data, compared with evenly spread data: single searches within 3 and for at most 100 pages,
+//! Skewed data, compared with uniform data: individual searches within 3 and for at most 100 pages,
 //! in turns, because the speed of the machine changes from one minute to the next.
 //!
-//! p99 should be at most 4 times that of uniform data on clustered ones, and 6 times on biased ones.
+//! The p99 should be at most 4 times that of uniform data for clustered data, and 6 times for
+//! biased data.
 
 use std::path::Path;
 
@@ -13,16 +14,16 @@ use crate::fill;
 use crate::times::{Times, median};
 use crate::truth::{self, Score};
 
-/// Largest distance.
+/// The maximum distance.
 const K: u32 = 3;
-/// Answers at most.
+/// The maximum number of results.
 const LIMIT: usize = 100;
-/// Rounds of measurements.
+/// The number of rounds.
 const ROUNDS: usize = 5;
-/// Searches of each kind that are compared with the truth.
+/// The number of searches of each kind that are compared with the truth.
 const CHECKED: usize = 20;
 
-/// Fingerprints, and how strangers to them are spread.
+/// Fingerprints, and the distribution of queries that are unrelated to them.
 pub(crate) struct Spread {
     pub(crate) name: &'static str,
     pub(crate) fingerprints: Vec<u64>,
@@ -39,7 +40,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
     compare(report, dir, &Kind::ALL.map(spread), queries);
 }
 
-/// Loads a store of each, and searches all of them in turns. The first is what all are compared with.
+/// Loads a store of each, and searches all of them in turns. All are compared with the first.
 pub(crate) fn compare(report: &Report, dir: &Path, all: &[Spread], queries: usize) {
     let load = |spread: &Spread| {
         let fingerprints = spread.fingerprints.iter().copied();

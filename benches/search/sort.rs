@@ -1,7 +1,7 @@
-//! Sorting fingerprints of one segment in memory, on all cores.
+//! Sorts the fingerprints of one segment in memory, on all cores.
 //!
-//! By popcount first, then every popcount by its top bits, and what has the same of those by itself,
-//! in the processor's cache.
+//! It sorts by popcount first, then each popcount by its top bits, then each group with equal top
+//! bits in the processor's cache.
 
 use std::cmp::Reverse;
 use std::sync::Mutex;
@@ -13,14 +13,14 @@ use crate::times::threads;
 /// A fingerprint and its page.
 pub(crate) type Entry = [u64; 2];
 
-/// Popcounts of 64 bits.
+/// The number of popcounts of 64 bits.
 const POPCOUNTS: usize = 65;
-/// Entries that are compared with each other, about.
+/// The approximate number of entries in a group that is sorted by comparison.
 const COMPARED: usize = 512;
-/// Top bits by which entries are dealt out at most.
+/// The maximum number of top bits by which entries are distributed.
 const BITS_MAX: u32 = 12;
 
-/// Entries in canonical order.
+/// Sorts entries in canonical order.
 pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
     let mut sorted = Huge::zeroed(entries.len());
     let pieces: Vec<&[Entry]> = entries.chunks(entries.len().div_ceil(threads())).collect();
@@ -29,7 +29,7 @@ pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
         piece.iter().for_each(|entry| counts[popcount(entry)] += 1);
         counts
     });
-    // Where the entries of each piece go, popcount by popcount.
+    // The destinations of the entries of each piece, by popcount.
     let mut rooms: Vec<Vec<&mut [Entry]>> = pieces.iter().map(|_| Vec::new()).collect();
     let mut rest: &mut [Entry] = &mut sorted;
     for popcount in 0..POPCOUNTS {
@@ -53,7 +53,7 @@ pub(crate) fn sorted(entries: Huge<Entry>) -> Huge<Entry> {
         let length = counts.iter().map(|counts| counts[popcount]).sum::<usize>();
         shards.push(Mutex::new(rest.split_off_mut(..length).unwrap()));
     }
-    // The largest first, so that no thread is left with one at the end.
+    // The largest first, so that no thread begins a large one at the end.
     shards.sort_by_cached_key(|shard| Reverse(shard.lock().unwrap().len()));
     each_at_once(&shards, |shard| sort(&mut shard.lock().unwrap()));
     drop(shards);
@@ -64,7 +64,7 @@ fn popcount(entry: &Entry) -> usize {
     entry[0].count_ones() as usize
 }
 
-/// What each of these comes to, on all cores.
+/// Runs a function on each item, on all cores. Returns the results in order.
 fn each_at_once<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<R>>> = all.iter().map(|_| Mutex::new(None)).collect();
@@ -82,7 +82,7 @@ fn each_at_once<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Ve
     done.into_iter().map(|one| one.into_inner().unwrap().unwrap()).collect()
 }
 
-/// Sorts entries whose popcounts are the same.
+/// Sorts entries with equal popcounts.
 fn sort(entries: &mut [Entry]) {
     let bits = (entries.len() / COMPARED).max(1).ilog2().min(BITS_MAX);
     if bits == 0 {

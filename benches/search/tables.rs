@@ -1,4 +1,4 @@
-//! Tables in memory, without a store around them: of any shape, and searched by any way.
+//! Tables in memory, without a store, with any shape and searched in any way.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -19,14 +19,14 @@ use crate::times::threads;
 /// are, so lookups of missing entries read past the end.
 const BEHIND: usize = 1 << 16;
 
-/// Bytes that are written from front to end.
+/// A buffer that is written sequentially.
 pub(crate) struct Bytes {
     memory: Huge<u8>,
     len: usize,
 }
 
 impl Bytes {
-    /// Allocates `bytes` bytes, rounded up to 64, and the zeros behind them.
+    /// Allocates `bytes` bytes, rounded up to 64, followed by [`BEHIND`] zeros.
     fn with_capacity(bytes: u64) -> Bytes {
         Bytes { memory: Huge::zeroed(bytes.next_multiple_of(64) as usize + BEHIND), len: 0 }
     }
@@ -67,7 +67,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// Of distinct fingerprints in canonical order.
+    /// Creates a set from distinct fingerprints in canonical order.
     pub(crate) fn new(fingerprints: &[u64]) -> Set {
         let mut census = Census::default();
         fingerprints.iter().for_each(|fingerprint| census.add(*fingerprint));
@@ -75,7 +75,7 @@ impl Set {
         Set { n: fingerprints.len() as u32, column, shards: census.shards() }
     }
 
-    /// Its tables of a shape.
+    /// Builds the tables of a shape.
     pub(crate) fn build(&self, shape: Shape) -> Built {
         let resources = Resources { memory_bytes: 1 << 30, threads: threads() };
         let read = |start: u32, out: &mut [u64]| {
@@ -91,7 +91,7 @@ impl Set {
         Built { shape, parts: parts.map(|(part, bytes)| (part, whole(bytes))).collect() }
     }
 
-    /// What searches them as a store does.
+    /// The tables, searched as in a store.
     pub(crate) fn tables<'t>(&'t self, built: &'t Built) -> Tables<&'t Bytes> {
         let Ok(tables) = Tables::new(&self.column, self.shards.clone(), built.index());
         tables
@@ -108,7 +108,7 @@ impl Set {
     }
 }
 
-/// Where tables are built.
+/// The destination of tables under construction.
 #[derive(Default)]
 struct Memory(Mutex<HashMap<TableColumn, Arc<Mutex<Bytes>>>>);
 

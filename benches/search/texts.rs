@@ -1,8 +1,8 @@
-//! Fingerprints of real texts by the recipe `near`, compared with as many evenly spread ones. The bits
-//! of minwise hashes are even and independent, so tables and plans for uniform data suit them.
+//! Fingerprints of real texts by the recipe `near`, compared with as many uniform fingerprints. The
+//! bits of minwise hashes are fair and independent, so tables and plans for uniform data suit them.
 //!
-//! p50 should be at most 1.2 times that of uniform data. p99 is that of the few pieces of which there
-//! are dozens of versions, and more by what it costs to find these.
+//! The p50 should be at most 1.2 times that of uniform data. The p99 is that of the few pieces with
+//! dozens of versions, and exceeds that of uniform data by the cost of finding these.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ use simkeep_testing::bench::texts;
 /// Words per piece. Texts are cut into pieces because there are too few whole texts.
 const WORDS: usize = 100;
 
-/// How much of the texts is taken at most.
+/// The maximum number of bytes of texts.
 const BYTES_MAX: usize = 4 << 30;
 
 pub(crate) fn run(report: &Report, dir: &Path, path: Option<&Path>, queries: usize) {
@@ -28,7 +28,7 @@ pub(crate) fn run(report: &Report, dir: &Path, path: Option<&Path>, queries: usi
         let words: Vec<&str> = text.split_whitespace().collect();
         for piece in words.chunks(WORDS) {
             let fingerprint = fingerprinter.of_text(&piece.join(" ")).unwrap();
-            // Versions of a page have most pieces in common.
+            // Versions of a page share most pieces.
             if seen.insert(fingerprint) {
                 fingerprints.push(fingerprint);
             }

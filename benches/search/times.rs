@@ -1,4 +1,4 @@
-//! How long searches take.
+//! The duration of searches.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,29 +7,29 @@ use simkeep::Matches;
 
 use simkeep_testing::bench::report::Row;
 
-/// Nanoseconds that a search may take more for each page that it finds, its URL included.
+/// The nanoseconds that a search may take for each page that it finds, including its URL.
 const HIT_NS: u64 = 400;
 
-/// What searches took, one by one, in nanoseconds.
+/// The durations of individual searches, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
-    /// Half of them took no longer.
+    /// The median.
     pub(crate) p50: f64,
-    /// 99 of 100.
+    /// The 99th percentile.
     pub(crate) p99: f64,
-    /// All.
+    /// The maximum.
     pub(crate) max: f64,
-    /// On average.
+    /// The mean.
     pub(crate) mean: f64,
-    /// The median less [`HIT_NS`] for each page found.
+    /// The median after [`HIT_NS`] was subtracted for each page found.
     pub(crate) p50_less_hits: f64,
     pub(crate) p99_less_hits: f64,
-    /// Pages found by a search on average.
+    /// The mean number of pages found by a search.
     pub(crate) hits: f64,
 }
 
 impl Times {
-    /// Asks one query after another; what becomes of the answers takes no time.
+    /// Times one search after another. Dropping the results is not timed.
     pub(crate) fn of(queries: &[u64], mut search: impl FnMut(u64) -> Matches) -> Times {
         let mut all: Vec<u64> = Vec::with_capacity(queries.len());
         let mut net: Vec<u64> = Vec::with_capacity(queries.len());
@@ -58,7 +58,7 @@ impl Times {
         }
     }
 
-    /// Of several rounds, the median of each figure.
+    /// The median of each figure over several rounds.
     pub(crate) fn median(rounds: &[Times]) -> Times {
         let of = |figure: fn(&Times) -> f64| median(rounds.iter().map(figure));
         Times {
@@ -72,7 +72,7 @@ impl Times {
         }
     }
 
-    /// Adds what searches took.
+    /// Adds the durations of searches.
     pub(crate) fn add(&self, row: Row) -> Row {
         row.number("p50_ns", self.p50)
             .number("p99_ns", self.p99)
@@ -82,14 +82,14 @@ impl Times {
     }
 }
 
-/// The one in the middle; of an even number, the lower of two.
+/// The median; of an even number of values, the lower of the two.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
     values[(values.len() - 1) / 2]
 }
 
-/// Threads that searches at once use.
+/// The number of threads that a batch uses.
 pub(crate) fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,4 +1,4 @@
-//! What a search must find: by comparing with every page, one after another.
+//! The expected results of a search, from a comparison with every page.
 
 use simkeep::Matches;
 
@@ -23,7 +23,7 @@ pub(crate) fn near(fingerprints: &[u64], query: u64, k: u32) -> Vec<Hit> {
     hits
 }
 
-/// What an answer names; in order.
+/// The hits in a result, in order.
 pub(crate) fn named(answer: &Matches) -> Vec<Hit> {
     let hit = |near: &simkeep::Near| (near.distance, near.url.clone(), near.fingerprint);
     let mut hits: Vec<Hit> = answer.near.iter().map(hit).collect();
@@ -31,18 +31,18 @@ pub(crate) fn named(answer: &Matches) -> Vec<Hit> {
     hits
 }
 
-/// How many searches were compared with the truth, and of what there was to find, what was found.
+/// The number of compared searches, and of expected and found hits.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Score {
-    /// Searches.
+    /// The number of searches.
     pub(crate) searches: u64,
-    /// Pages that there were to find.
+    /// The number of expected hits.
     pub(crate) expected: u64,
     found: u64,
 }
 
 impl Score {
-    /// Adds an answer, which must name all of `truth` and nothing else.
+    /// Adds a result, which must have all hits of `truth` and no others.
     pub(crate) fn add(&mut self, answer: &Matches, truth: &[Hit]) {
         let named = named(answer);
         self.searches += 1;
@@ -52,7 +52,7 @@ impl Score {
         assert_eq!(named, truth, "what is near, all of it, and nothing else");
     }
 
-    /// Of what there was to find, the share that was found.
+    /// The ratio of expected hits that were found.
     pub(crate) fn recall(&self) -> f64 {
         if self.expected == 0 { 1.0 } else { self.found as f64 / self.expected as f64 }
     }

@@ -1,18 +1,18 @@
-//! Four blocks of 16 bits: how one searches within a distance in anything that keeps sorted keys.
+//! Four blocks of 16 bits: the usual way to search within a distance in a store of sorted keys.
 //!
-//! Each fingerprint stands in four tables, rotated so that a different block comes first. By the
-//! pigeonhole principle two fingerprints within distance k differ, in some block `b` of the four, by
-//! at most `(k - b) / 4` bits (by none for k = 3, and then for k < 3 not all blocks are needed). So
-//! the candidates are the entries whose first 16 bits are the query's, or within that radius.
+//! Each fingerprint is in four tables, rotated so that a different block comes first. By the
+//! pigeonhole principle, two fingerprints within distance k differ, in some block `b` of the four,
+//! by at most `(k - b) / 4` bits (by none for k = 3; for k < 3, not all blocks are needed). So the
+//! candidates are the entries whose first 16 bits equal the query's, or are within that radius.
 
 use crate::engine::{Hit, Wanted};
 
-/// Tables.
+/// The number of tables.
 pub(crate) const TABLES: usize = 4;
-/// Bits that a block leaves of a fingerprint.
+/// The number of bits of a fingerprint outside of its first block.
 pub(crate) const REST_BITS: u32 = 48;
 
-/// The fingerprint as it stands in a table.
+/// The fingerprint as it is rotated in a table.
 pub(crate) fn rotate(fingerprint: u64, table: usize) -> u64 {
     fingerprint.rotate_left(16 * table as u32)
 }
@@ -22,7 +22,7 @@ pub(crate) fn block(rotated: u64) -> u16 {
     (rotated >> REST_BITS) as u16
 }
 
-/// The key of an entry where keys are ordered bytes: the rotated fingerprint and the page.
+/// The key of an entry in a store of ordered bytes: the rotated fingerprint and the page.
 pub(crate) fn key(rotated: u64, page: u32) -> [u8; 12] {
     let mut key = [0; 12];
     key[..8].copy_from_slice(&rotated.to_be_bytes());
@@ -36,11 +36,11 @@ pub(crate) fn entry(key: &[u8]) -> (u64, u32) {
     (u64::from_be_bytes(*rotated), u32::from_be_bytes(page.try_into().expect("the other 4")))
 }
 
-/// All entries of each table, sorted: rotated fingerprint and page.
+/// The sorted entries of each table: rotated fingerprint and page.
 pub(crate) struct Tables(pub(crate) [Vec<(u64, u32)>; TABLES]);
 
 impl Tables {
-    /// Sorts them.
+    /// Builds and sorts the entries.
     pub(crate) fn new(pages: impl Iterator<Item = (u64, u32)> + Clone) -> Tables {
         Tables(std::array::from_fn(|table| {
             let rotated = |(fingerprint, page)| (rotate(fingerprint, table), page);
@@ -57,17 +57,17 @@ impl Tables {
     }
 }
 
-/// Which buckets to look into, and which candidates to report.
+/// Selects the buckets to read and the candidates to report.
 pub(crate) struct Plan {
-    /// What is wanted of a search.
+    /// The requirements of a search.
     pub(crate) wanted: Wanted,
-    /// By table: the bits in which the first block may differ.
+    /// For each table, the masks by which the first block may differ.
     masks: [Vec<u16>; TABLES],
     radii: [Option<u32>; TABLES],
 }
 
 impl Plan {
-    /// For searches of this kind.
+    /// Creates the plan for searches with these requirements.
     pub(crate) fn new(wanted: Wanted) -> Plan {
         let radii: [Option<u32>; TABLES] =
             std::array::from_fn(|table| wanted.k.checked_sub(table as u32).map(|k| k / 4));
@@ -84,7 +84,7 @@ impl Plan {
         self.masks[table].iter().map(move |mask| own ^ mask)
     }
 
-    /// Reports a candidate of a table if it is near, and was not reported by a table before.
+    /// Reports a candidate of a table if it is near and no earlier table reported it.
     #[inline]
     pub(crate) fn report(&self, table: usize, query: u64, entry: (u64, u32), hits: &mut Vec<Hit>) {
         let differing = rotate(query, table) ^ entry.0;

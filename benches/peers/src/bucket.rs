@@ -1,8 +1,8 @@
 //! A bucket in one value: all entries of a table that share their first block, as a column of
 //! rotated fingerprints (8 bytes each, little-endian) and a column of pages (4 bytes each).
 //!
-//! So a search costs a key-value store four lookups and no walk from row to row. What an insert
-//! would cost, the whole bucket anew, is not measured here.
+//! So a search costs a key-value store four lookups, and no iteration over rows. An insert would
+//! rewrite the whole bucket; that cost is not measured here.
 
 use crate::blocks::Plan;
 use crate::engine::Hit;
@@ -15,19 +15,19 @@ pub(crate) fn encode(entries: &[(u64, u32)], value: &mut Vec<u8>) {
     value.extend(entries.iter().flat_map(|(_, page)| page.to_le_bytes()));
 }
 
-/// Looks through buckets.
+/// Searches in buckets.
 pub(crate) struct Reader {
     kernel: Kernel,
     places: Vec<u32>,
 }
 
 impl Reader {
-    /// With the loop that is the fastest on a bucket of ordinary size.
+    /// Selects the loop that is fastest on a bucket of average size.
     pub(crate) fn new(n: usize) -> Reader {
         Reader { kernel: Kernel::fastest((n >> 16).max(1)), places: Vec::new() }
     }
 
-    /// Reports what is near in a bucket of a table.
+    /// Reports the near entries in a bucket of a table.
     pub(crate) fn read(
         &mut self,
         plan: &Plan,

@@ -1,27 +1,27 @@
-//! Whether an engine finds what the linear scan finds.
+//! Checks whether an engine finds what a linear scan finds.
 
 use crate::data::Data;
 use crate::engine::{Engine, Hit, Wanted};
 
-/// Searches that are checked, and what they should find: without a limit, nearest first.
+/// Queries to check, with all their hits, the nearest first.
 pub(crate) struct Truth {
     searches: Vec<(u64, Vec<Hit>)>,
 }
 
-/// How an engine did.
+/// The results of checking an engine.
 pub(crate) struct Score {
-    /// Searches that were checked.
+    /// The number of checked searches.
     pub(crate) searches: usize,
-    /// Of what should be found, the share that was.
+    /// The ratio of expected hits that were found.
     pub(crate) recall: f64,
-    /// Searches that found all that they should, and nothing else.
+    /// The number of searches that found all expected hits and no others.
     pub(crate) agreeing: usize,
-    /// What there was to find.
+    /// The number of expected hits.
     pub(crate) expected: usize,
 }
 
 impl Truth {
-    /// By comparing each query with each page, one after another.
+    /// Computes the hits by comparing each query with each page.
     pub(crate) fn new(data: &Data, k: u32, queries: &[u64]) -> Truth {
         let scan = |query: &u64| {
             let near = |(fingerprint, page): (u64, u32)| {
@@ -35,7 +35,7 @@ impl Truth {
         Truth { searches: queries.iter().map(scan).collect() }
     }
 
-    /// Asks an engine the same.
+    /// Checks an engine with these queries.
     pub(crate) fn score(&self, engine: &mut dyn Engine, wanted: Wanted) -> Score {
         let (mut expected, mut found, mut agreeing) = (0, 0, 0);
         for (query, all) in &self.searches {
@@ -45,7 +45,7 @@ impl Truth {
             let right = hits.iter().filter(|hit| all.binary_search(hit).is_ok()).count();
             expected += nearest.len();
             found += right.min(nearest.len());
-            // Of pages equally far it does not matter which are left out.
+            // Of hits at the same distance, any may be left out.
             let distances = |hits: &[Hit]| hits.iter().map(|h| h.distance).collect::<Vec<u32>>();
             let same = right == hits.len() && distances(&hits) == distances(nearest);
             agreeing += usize::from(same);

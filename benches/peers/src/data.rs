@@ -1,24 +1,25 @@
-//! What is searched, and what is searched for: the same for all engines, and the same in every run.
+//! Pages and queries, identical for all engines and in every run.
 
-/// How fingerprints are spread.
+/// The distribution of fingerprints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// 64 fair bits.
+    /// 64 independent fair bits.
     Uniform,
-    /// 70 % uniform, 30 % in clusters of some [`CLUSTER`] pages, as templates make them: half of a
-    /// cluster is equal, half lies within [`CLUSTER_BITS_MAX`] bits of the template.
+    /// 70 % are uniform, and 30 % are in clusters of about [`CLUSTER`] pages, as templates cause
+    /// them: half of a cluster is equal, and half is within [`CLUSTER_BITS_MAX`] bits of the
+    /// template.
     Clustered,
-    /// Each bit is set with a probability of its own, .2 to .8.
+    /// Each bit is set with its own probability, from 0.2 to 0.8.
     Biased,
 }
 
-/// Pages of a cluster, on average.
+/// The average number of pages in a cluster.
 const CLUSTER: usize = 10_000;
-/// How far a page of a cluster is from its template at most.
+/// The maximum distance of a page from its template, in bits.
 const CLUSTER_BITS_MAX: u64 = 6;
 
 impl Spread {
-    /// By its name.
+    /// The distribution with this name.
     pub(crate) fn named(name: &str) -> Option<Spread> {
         [Spread::Uniform, Spread::Clustered, Spread::Biased].into_iter().find(|s| s.name() == name)
     }
@@ -38,7 +39,7 @@ impl Spread {
         let bits = Bits::new(self, seed);
         let mut fingerprints: Vec<u64> = (0..n).map(|_| bits.draw(&mut random)).collect();
         if self == Spread::Clustered {
-            // Members of a cluster are spread over all pages.
+            // The members of a cluster are distributed over all pages.
             let clusters = (n * 3 / 10).div_ceil(CLUSTER) as u64;
             let templates: Vec<u64> = (0..clusters).map(|_| random.next()).collect();
             for fingerprint in &mut fingerprints {
@@ -54,9 +55,9 @@ impl Spread {
     }
 }
 
-/// The bits of fingerprints that are in no cluster.
+/// The distribution of bits outside of clusters.
 struct Bits {
-    /// Of 256, how often each bit is set; `None` for fair bits.
+    /// How often each bit is set, out of 256; `None` for fair bits.
     weights: Option<[u64; 64]>,
 }
 
@@ -81,17 +82,18 @@ impl Bits {
     }
 }
 
-/// What is searched for.
+/// The kind of queries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Drawn as the data is, apart from it: finds nothing among uniform fingerprints.
+    /// Drawn from the distribution of the data, independently. Finds nothing among uniform
+    /// fingerprints.
     Random,
-    /// A page's fingerprint with 0 to k bits flipped: finds that page at least.
+    /// A page's fingerprint with 0 to k bits flipped. Finds at least that page.
     Planted,
 }
 
 impl Kind {
-    /// Both.
+    /// Both kinds.
     pub(crate) const ALL: [Kind; 2] = [Kind::Random, Kind::Planted];
 
     /// Its name.
@@ -122,7 +124,7 @@ impl Kind {
 pub(crate) struct Data {
     spread: Spread,
     seed: u64,
-    /// By page number.
+    /// The fingerprints, by page number.
     pub(crate) fingerprints: Vec<u64>,
 }
 
@@ -132,7 +134,7 @@ impl Data {
         Data { spread, seed, fingerprints: spread.fingerprints(n, seed) }
     }
 
-    /// Fingerprints and page numbers.
+    /// The fingerprints with their page numbers.
     pub(crate) fn pages(&self) -> impl Iterator<Item = (u64, u32)> {
         self.fingerprints.iter().copied().zip(0..)
     }
@@ -164,12 +166,12 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    /// A number below `n`, the bias being far too small to matter.
+    /// A number below `n`, with negligible bias.
     fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// `value` with that many different bits flipped.
+    /// Flips `bits` different bits of `value`.
     fn flip(&mut self, value: u64, bits: u64) -> u64 {
         let mut mask = 0u64;
         while u64::from(mask.count_ones()) < bits {

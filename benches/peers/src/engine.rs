@@ -1,4 +1,4 @@
-//! What is compared.
+//! The interface of compared engines.
 
 use std::time::Duration;
 
@@ -7,41 +7,41 @@ use crate::data;
 /// A page that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Hit {
-    /// How far its fingerprint is.
+    /// The distance of its fingerprint.
     pub(crate) distance: u32,
     /// Its number.
     pub(crate) page: u32,
 }
 
-/// What is wanted of every search.
+/// The requirements of every search.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     /// The largest distance.
     pub(crate) k: u32,
-    /// How many answers, the nearest, at most.
+    /// The maximum number of hits, the nearest first.
     pub(crate) limit: usize,
-    /// Whether pages are named by their URLs, as the store does in any case.
+    /// Whether peers return URLs, as the store always does.
     pub(crate) urls: bool,
 }
 
-/// What a peer found.
+/// The results of a peer's search.
 #[derive(Default)]
 pub(crate) struct Answers {
     /// The pages.
     pub(crate) hits: Vec<Hit>,
-    /// Their URLs, if they are wanted.
+    /// The URLs of the pages, if they are required.
     urls: Vec<String>,
 }
 
 impl Answers {
-    /// Before a search.
+    /// Clears the results before a search.
     pub(crate) fn clear(&mut self) {
         self.hits.clear();
         self.urls.clear();
     }
 
-    /// After a search: leaves the nearest if there are too many, looks up what they are called, and
-    /// says how many there are.
+    /// Completes a search: keeps the nearest hits if there are too many, looks up URLs if required,
+    /// and returns the number of hits.
     pub(crate) fn finish(&mut self, wanted: Wanted, url: impl FnMut(u32) -> String) -> usize {
         if self.hits.len() > wanted.limit {
             self.hits.select_nth_unstable(wanted.limit);
@@ -53,7 +53,7 @@ impl Answers {
         self.hits.len()
     }
 
-    /// What was found, for a check.
+    /// The hits, for a check.
     pub(crate) fn checked(&self) -> Vec<Hit> {
         let mut named = self.urls.iter().zip(&self.hits);
         assert!(named.all(|(url, hit)| *url == data::url(hit.page)), "a page has its own URL");
@@ -61,41 +61,41 @@ impl Answers {
     }
 }
 
-/// Something that searches.
+/// A search engine.
 pub(crate) trait Engine {
-    /// Searches, and says how many pages were found. This is what is timed: at its end the engine
-    /// has its answers in the form in which it gives them.
+    /// Searches, and returns the number of pages found. This call is timed. When it returns, the
+    /// engine has its results in their final form.
     fn search(&mut self, fingerprint: u64) -> usize;
 
-    /// Searches, and says which pages were found.
+    /// Searches, and returns the pages found.
     fn hits(&mut self, fingerprint: u64) -> Vec<Hit>;
 
-    /// Searches for many at once, and says how many pages were found in all. `None` for an engine
-    /// that has nothing better than one after another.
+    /// Searches for many fingerprints together, and returns the total number of pages found. `None`
+    /// if the engine has no better way than one search after another.
     fn batch(&mut self, _fingerprints: &[u64]) -> Option<usize> {
         None
     }
 }
 
-/// Where an engine keeps its data.
+/// The storage of an engine's data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In files, and still there tomorrow.
+    /// In files, persistently.
     Disk,
     /// In memory.
     Memory,
 }
 
-/// An engine with all pages in it.
+/// An engine that contains all pages.
 pub(crate) struct Built {
     /// The engine.
     pub(crate) engine: Box<dyn Engine>,
-    /// How long filling it took.
+    /// The time that filling it took.
     pub(crate) filling: Duration,
-    /// Whether it was filled from sorted entries, and sorting them comes on top.
+    /// Whether it was filled from sorted entries, so that the time of sorting must be added.
     pub(crate) sorted: bool,
-    /// What it takes on disk, or in memory; of some it is not known.
+    /// The bytes that it takes on disk or in memory, if known.
     pub(crate) bytes: Option<u64>,
-    /// What is to be known of how it was built.
+    /// A remark on how it was built.
     pub(crate) note: String,
 }

@@ -1,27 +1,27 @@
-//! The linear scan: which words of a column are near, with the best instructions that there are.
+//! The linear scan: finds the near words of a column, with the best available instructions.
 //!
-//! One loop, compiled for what machines have: 64-bit population counts, AVX2 (by table lookup) and
-//! AVX-512 (which has the instruction). The fastest is chosen by trying them.
+//! One loop is compiled for several instruction sets: 64-bit population counts, AVX2 (with table
+//! lookups) and AVX-512 (which has the instruction). The fastest is chosen by trying them.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Eight little-endian bytes, so that a column may begin anywhere in a file.
+/// Eight little-endian bytes, so that a column may begin at any offset in a file.
 pub(crate) type Word = [u8; 8];
 
-/// Appends the places of words within distance `k` of a query.
+/// Appends the indexes of words within distance `k` of a query.
 type Near = fn(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>);
 
-/// A loop, and what it is made for.
+/// A loop, compiled for an instruction set.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernel {
-    /// The instructions.
+    /// The instruction set.
     pub(crate) name: &'static str,
     /// The loop.
     pub(crate) near: Near,
 }
 
-/// Words that are compared before it is looked whether one was near.
+/// The number of words that are compared before a branch.
 const BLOCK: usize = 32;
 
 #[inline(always)]
@@ -34,7 +34,7 @@ fn scan(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
         places.extend(near.map(|(_, place)| place));
     };
     for block in blocks {
-        // Without a branch, so that it becomes a few vector instructions.
+        // Without a branch, the compiler emits a few vector instructions.
         if block.iter().fold(false, |near, word| near | (distance(word) <= k)) {
             look(base, block);
         }
@@ -47,7 +47,7 @@ fn plain(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
     scan(column, query, k, places);
 }
 
-/// Loops for this machine.
+/// The loops that this machine supports.
 #[cfg(target_arch = "x86_64")]
 fn kernels() -> Vec<Kernel> {
     #[target_feature(enable = "popcnt")]
@@ -62,14 +62,15 @@ fn kernels() -> Vec<Kernel> {
     fn avx512(column: &[Word], query: u64, k: u32, places: &mut Vec<u32>) {
         scan(column, query, k, places);
     }
-    /// Calls a function that this machine has the instructions for.
+    /// Calls a function for which this machine has the instructions.
     macro_rules! checked {
         ($name:literal, $function:ident) => {
             Kernel {
                 name: $name,
                 near: |column, query, k, places| {
                     #[expect(unsafe_code, reason = "a call of a function for certain machines")]
-                    // SAFETY: it is in the list only if the machine has these instructions.
+                    // SAFETY: the function is in the list only if the machine has these
+                    // instructions.
                     unsafe {
                         $function(column, query, k, places);
                     }
@@ -94,7 +95,7 @@ fn kernels() -> Vec<Kernel> {
     kernels
 }
 
-/// Loops for this machine.
+/// The loops that this machine supports.
 #[cfg(not(target_arch = "x86_64"))]
 fn kernels() -> Vec<Kernel> {
     vec![Kernel { name: "plain", near: plain }]

@@ -1,48 +1,50 @@
 //! Search within a Hamming distance: the store, compared with the usual alternatives.
 //!
 //! `cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- --json` prints one JSON
-//! object a line, without `--json` the same as text. See [`USAGE`] for what can be chosen.
+//! object a line; without `--json` it prints text. [`USAGE`] lists the options.
 //!
 //! # What is compared
 //!
-//! - `store`: [`simkeep::Snapshot::search`] in one segment, loaded and laid out for the distance, a
-//!   snapshot for each search; and [`simkeep::Query::run_batch`] for a batch on all
-//!   cores. Answers are URLs, nearest first and then in SURT order.
-//! - `mih`: the crate mih-rs 0.3, in memory, with as many blocks as it chooses; `mih-4` with four.
-//! - `redb` 4.5, `lmdb` (heed 0.23) and `sqlite` (rusqlite 0.41, SQLite compiled in): four tables of
-//!   rotated fingerprints, one for each block of 16 bits, as [`blocks`] tells; a row an entry, so
-//!   that inserts are cheap. What matches the block is walked and compared.
-//! - `redb-bucket`, `lmdb-bucket`, `sqlite-bucket`: the same with a row a bucket, all entries of a
-//!   block in one value: [`bucket`]. The fastest reads that we know of for these engines; only a set
-//!   that is loaded once is kept so.
-//! - `sqlite-index`, only if it is asked for: one table with four indexed columns. It took as long as
-//!   `sqlite`, and half as many bytes again.
+//! - `store`: [`simkeep::Snapshot::search`] in one segment, loaded and laid out for the distance,
+//!   with a new snapshot for each search; and [`simkeep::Query::run_batch`] for a batch on all
+//!   cores. Results are URLs, nearest first and then in SURT order.
+//! - `mih`: the crate mih-rs 0.3, in memory, with the number of blocks that it chooses; `mih-4`
+//!   with four.
+//! - `redb` 4.5, `lmdb` (heed 0.23) and `sqlite` (rusqlite 0.41, SQLite compiled in): four tables
+//!   of rotated fingerprints, one for each block of 16 bits, as [`blocks`] explains. Each entry is
+//!   a row, so inserts are cheap. A search iterates over the rows that match the block and compares
+//!   them.
+//! - `redb-bucket`, `lmdb-bucket`, `sqlite-bucket`: the same tables with one row per bucket, all
+//!   entries of a block in one value: [`bucket`]. These are the fastest reads that we know of for
+//!   these engines, but the layout suits only data that are loaded once.
+//! - `sqlite-index`, only if it is selected: one table with four indexed columns. It took as long
+//!   as `sqlite`, and half as many bytes again.
 //! - `scan`: a linear scan over a column in memory, with the best instructions of the machine.
 //!
 //! `Cargo.lock` has the exact versions.
 //!
-//! # How
+//! # Method
 //!
-//! One process and one thread, the same pages and the same queries for all. Every engine is built,
-//! and all of its buckets are touched, before any is measured: the files are in the page cache,
-//! mapped or in the engine's own cache. Then rounds: in each, every engine in turn answers the same
-//! queries, first some that are timed one by one, then others in a loop; each round has queries of
-//! its own, so that none finds its answer in a processor's cache because it was asked before. The
-//! machine is not the same from one minute to the next: the median of the rounds is reported, with
-//! least and most, and ratios are made within a round. An engine that answers many at once is given
-//! a batch as well, which is set against the loops of the others. What an engine answers is checked
-//! against a plain loop over all pages.
+//! One process and one thread, with the same pages and queries for all. Every engine is built, and
+//! all of its buckets are read, before any is measured: the files are in the page cache, mapped, or
+//! in the engine's own cache. Then come rounds. In each round, every engine in turn answers the
+//! same queries, first some that are timed individually, then others in a loop. Each round has new
+//! queries, so that no engine finds a result in a processor cache from an earlier query. The speed
+//! of the machine changes from one minute to the next, so the median of the rounds is reported,
+//! with minimum and maximum, and ratios are computed within a round. An engine that supports
+//! batches also answers a batch, which is compared with the loops of the others. The results of
+//! each engine are checked against a simple loop over all pages.
 //!
-//! # What is fair about it
+//! # Fairness
 //!
-//! Peers are loaded in key order, keep one read transaction, their tables and statements, hold
-//! everything in cache, and give page numbers in no order; the store takes a snapshot for each
-//! search, reads its own pages and gives sorted URLs. So where something is found, peers do less;
-//! with `--urls` they look up what their pages are called in a table of their own, and do the same.
-//! Bytes of the store include URLs and histories; those of the peers include URLs with `--urls`.
-//! Nothing is compiled for this very processor, but buckets and the scan choose their instructions
-//! when they run, as the store does; mih-rs, and the walk from row to row, count bits as the base of
-//! the architecture can. Files are as their loading left them: no peer has seen an update.
+//! Peers are loaded in key order, keep one read transaction, their tables and statements, have
+//! everything in cache, and return page numbers in no order. The store takes a snapshot for each
+//! search, reads its own pages and returns sorted URLs. So if a search finds something, peers do
+//! less work. With `--urls`, they look up URLs in a table of their own, and do the same work. The
+//! bytes of the store include URLs and histories; those of the peers include URLs with `--urls`.
+//! Nothing is compiled for this specific processor. Buckets and the scan choose their instructions
+//! at run time, as the store does; mih-rs and the iteration over rows use the instructions of the
+//! base architecture to count bits. Files are as the load left them: no peer has seen an update.
 
 mod blocks;
 mod bucket;
@@ -68,15 +70,15 @@ use report::{Report, Row};
 use results::{Entrant, near_batch, ratios, times};
 use simkeep_testing::bench::arguments::{self, Given, Only};
 
-/// One set of pages for all.
+/// The seed of the pages, the same for all engines.
 const SEED: u64 = 0x51b_4ee9;
-/// Queries of each kind that are checked against the truth.
+/// The number of queries of each kind that are checked.
 const CHECKED: usize = 100;
-/// No measurement goes on for longer: a slow engine is asked fewer of the queries.
+/// The maximum duration of a measurement. A slow engine answers fewer queries.
 const MEASUREMENT: Duration = Duration::from_millis(1500);
-/// No engine is touched bucket by bucket for longer before it is measured.
+/// The maximum duration of reading an engine's buckets before it is measured.
 const TOUCH: Duration = Duration::from_secs(12);
-/// Planted queries that touch it then.
+/// The number of planted queries for that.
 const TOUCH_PLANTED: usize = 300_000;
 
 const USAGE: &str = "\
@@ -97,7 +99,7 @@ cargo bench --manifest-path benches/peers/Cargo.toml --bench peers -- [OPTIONS]
   --dir PATH         where to work (default: under target/)
 ";
 
-/// What to measure.
+/// The settings of the benchmark.
 struct Arguments {
     json: bool,
     pages: Vec<usize>,
@@ -171,7 +173,7 @@ fn main() {
         let dir = tempfile::Builder::new().prefix("peers-").tempdir_in(&arguments.dir).unwrap();
         last.extend(compare(&arguments, &report, dir.path(), *n));
     }
-    // Last, so that they are found at the end of the output.
+    // Printed last, so that they are at the end of the output.
     last.iter().for_each(|row| report.print(row));
 }
 
@@ -232,7 +234,7 @@ fn compare(arguments: &Arguments, report: &Report, dir: &Path, n: usize) -> Vec<
     Kind::ALL.into_iter().enumerate().filter_map(results).flatten().collect()
 }
 
-/// Builds all engines, and touches all of each.
+/// Builds all engines, and reads all data of each.
 fn build(
     arguments: &Arguments,
     report: &Report,
@@ -273,17 +275,18 @@ fn build(
     entrants
 }
 
-/// Has an engine read all that it has, so that none of it is met for the first time later.
+/// Makes an engine read all of its data, so that no measured search reads anything for the first
+/// time.
 fn touch(engine: &mut dyn Engine, data: &Data, k: u32) {
-    // One 16-bit value in all four blocks: together these reach every bucket of four tables.
+    // A 16-bit value in all four blocks. Together, these queries reach every bucket of four tables.
     let everywhere = (0..=u64::from(u16::MAX)).map(|block| block * 0x1_0001_0001_0001);
     measure::warm(engine, everywhere.collect::<Vec<u64>>().iter(), TOUCH);
-    // And these most of what is not laid out like that, and what pages are called.
+    // These queries reach most data in other layouts, and the URLs.
     let planted = Kind::Planted.queries(data, k, TOUCH_PLANTED, !SEED);
     measure::warm(engine, planted.iter(), TOUCH / 3);
 }
 
-/// What goes on, for who waits.
+/// Progress messages for the user.
 struct Progress {
     start: Instant,
     n: usize,

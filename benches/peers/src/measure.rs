@@ -1,35 +1,36 @@
-//! How long searches take.
+//! Measures the duration of searches.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 
-/// Searches that go before those that count, so that an engine's code and upper levels are warm.
+/// The number of searches before a measurement, so that an engine's code and upper levels are in
+/// cache.
 const WARM: usize = 500;
-/// Searches between two looks at the clock, where searches are not timed one by one.
+/// The number of searches between two reads of the clock, in a loop.
 const CHUNK: usize = 32;
 
-/// What one engine took for one kind of query, in one round; nanoseconds.
+/// The times of one engine for one kind of query in one round, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Figures {
-    /// Half of the searches, timed one by one, took no longer.
+    /// The median of the searches that were timed individually.
     pub(crate) p50: f64,
-    /// 99 of 100.
+    /// The 99th percentile of these searches.
     pub(crate) p99: f64,
-    /// On average, one after another and nothing between them.
+    /// The mean of searches in a loop.
     pub(crate) mean: f64,
-    /// On average, in a batch.
+    /// The mean of searches in a batch, if the engine supports batches.
     pub(crate) batch: Option<f64>,
-    /// Searches timed one by one.
+    /// The number of searches that were timed individually.
     pub(crate) searches: usize,
-    /// Pages found by a search on average.
+    /// The mean number of pages found by a search.
     pub(crate) hits: f64,
-    /// Page faults of a search on average: none, if all is as warm as it should be.
+    /// The mean number of page faults of a search: 0 if everything is in memory, as it should be.
     pub(crate) faults: f64,
 }
 
-/// What is asked in one round; nothing is asked twice, or a processor's cache would know it.
+/// The queries of a round. No query is repeated, because its data would be in a processor cache.
 pub(crate) struct Questions {
     warm: [Vec<u64>; 2],
     singly: Vec<u64>,
@@ -38,8 +39,8 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Draws `each` queries for single searches and for the loop, `batch` for the batch, and warm-up
-    /// queries.
+    /// Draws `each` queries for individual searches and for the loop, `batch` for the batch, and
+    /// warm-up queries.
     pub(crate) fn new(
         each: usize,
         batch: usize,
@@ -52,7 +53,7 @@ impl Questions {
     }
 }
 
-/// Searches one by one, then in a loop, each for no longer than this; then in a batch.
+/// Searches individually, then in a loop, each for at most `most`; then in a batch.
 pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Duration) -> Figures {
     let Questions { warm: [warm_singly, warm_loop], singly, in_loop, in_batch } = questions;
     warm(engine, warm_singly.iter(), most / 4);
@@ -102,7 +103,7 @@ pub(crate) fn measure(engine: &mut dyn Engine, questions: &Questions, most: Dura
     }
 }
 
-/// Searches that are not timed, for no longer than this.
+/// Runs searches that are not measured, for at most `most`.
 pub(crate) fn warm<'a>(
     engine: &mut dyn Engine,
     queries: impl Iterator<Item = &'a u64>,
@@ -117,15 +118,16 @@ pub(crate) fn warm<'a>(
     }
 }
 
-/// Page faults of this process so far, where the system says; else none.
+/// The page faults of this process so far; 0 if the system does not report them.
 fn faults() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name, which may hold anything: the eighth and the tenth are minor and major faults.
+    // The name before the parenthesis may contain anything. The eighth and tenth fields after it
+    // are minor and major faults.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(7).step_by(2).take(2).filter_map(|count| count.parse::<u64>().ok()).sum()
 }
 
-/// What is timed one by one costs this much more, in nanoseconds: the median of nothing.
+/// The overhead of timing a search individually, in nanoseconds: the median of timing nothing.
 pub(crate) fn timer_overhead() -> f64 {
     let time = |_| {
         let start = Instant::now();
@@ -141,19 +143,19 @@ fn at_per_cent(times: &mut [f64], rank: usize) -> f64 {
     times[(times.len() * rank).div_ceil(100).saturating_sub(1)]
 }
 
-/// Of the rounds: the median (the lower of two), the least and the most.
+/// The median of the rounds (the lower of two), the minimum and the maximum.
 #[derive(Clone, Copy)]
 pub(crate) struct Spread {
     /// The median.
     pub(crate) median: f64,
-    /// The least.
+    /// The minimum.
     pub(crate) least: f64,
-    /// The most.
+    /// The maximum.
     pub(crate) most: f64,
 }
 
 impl Spread {
-    /// Of at least one value.
+    /// Summarizes at least one value.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Spread {
         let mut values: Vec<f64> = values.collect();
         values.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Results: one JSON object a line, or aligned text.
+//! Results, as one JSON object per line or as aligned text.
 
 use std::io::Write;
 
@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use crate::measure::Spread;
 
-/// Where results go.
+/// The printer of results.
 pub(crate) struct Report {
-    /// Whether they are for a program to read.
+    /// Whether results are printed as JSON.
     pub(crate) json: bool,
 }
 
-/// One result: named values in order.
+/// A result: named values in order.
 pub(crate) struct Row(Vec<(String, Value)>);
 
 impl Row {
-    /// A result of this kind.
+    /// Creates a result of this kind.
     pub(crate) fn new(bench: &str) -> Row {
         Row(Vec::new()).text("bench", bench)
     }
@@ -31,12 +31,12 @@ impl Row {
         self.add(name, value.into())
     }
 
-    /// Adds a number, to three decimals.
+    /// Adds a number, rounded to three decimals.
     pub(crate) fn number(self, name: &str, value: f64) -> Row {
         self.add(name, ((value * 1e3).round() / 1e3).into())
     }
 
-    /// Adds the median of the rounds, with least and most.
+    /// Adds the median of the rounds, with minimum and maximum.
     pub(crate) fn spread(self, name: &str, value: Spread) -> Row {
         let row = self.number(name, value.median);
         let row = row.number(&format!("{name}_least"), value.least);
@@ -50,7 +50,7 @@ impl Row {
 }
 
 impl Report {
-    /// Prints a result at once, so that a run that is cut short has shown what it had.
+    /// Prints a result immediately, so that an interrupted run has shown its results.
     pub(crate) fn print(&self, row: &Row) {
         let mut out = String::new();
         if self.json {

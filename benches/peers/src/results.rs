@@ -1,4 +1,4 @@
-//! What the measurements come to: times over all rounds, and ratios within rounds.
+//! Summarizes the measurements: times over all rounds, and ratios within rounds.
 
 use crate::data::Kind;
 use crate::engine::{Built, Place};
@@ -11,11 +11,11 @@ pub(crate) struct Entrant {
     pub(crate) name: &'static str,
     pub(crate) place: Place,
     pub(crate) built: Built,
-    /// By kind of query, then by round.
+    /// The figures, by kind of query, then by round.
     pub(crate) figures: [Vec<Figures>; Kind::ALL.len()],
 }
 
-/// What searches took, over all rounds.
+/// Adds the times of searches over all rounds.
 pub(crate) fn times(row: Row, rounds: &[Figures]) -> Row {
     let spread = |value: fn(&Figures) -> f64| Spread::of(rounds.iter().map(value));
     let row = row
@@ -33,7 +33,7 @@ pub(crate) fn times(row: Row, rounds: &[Figures]) -> Row {
         .number("faults", spread(|round| round.faults).median)
 }
 
-/// How many times as long as the store each peer takes, by the median of single searches.
+/// Adds the ratio of each peer's time to the store's, by the median of individual searches.
 pub(crate) fn ratios(row: Row, kind: usize, own: &Entrant, entrants: &[Entrant]) -> Row {
     let own_p50 = Spread::of(own.figures[kind].iter().map(|round| round.p50));
     let mut row = row.number("store_p50_ns", own_p50.median);
@@ -77,7 +77,7 @@ pub(crate) fn near_batch(row: Row, kind: usize, own: &Entrant, entrants: &[Entra
     }
 }
 
-/// Threads that a batch uses.
+/// The number of threads that a batch uses.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

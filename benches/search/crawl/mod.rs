@@ -1,11 +1,11 @@
 //! A store as a crawl leaves it, compared with the same pages in one segment.
 //!
-//! It is grown by observing: 3 in 10 visits are to new pages, 7 to known pages. Half of those changed,
-//! so segments hold fingerprints that no page has any more. Sealing and merging run meanwhile.
-//! Then there are several segments, at most [`SEGMENTS_MAX`], and a memtable half full; and while
-//! searches are timed, a crawler goes on observing. The other store has all the same visits, loaded
-//! into one segment. Rounds alternate between both; p50 in the first should be at most 3 times that
-//! in the second.
+//! It is grown by observations: 3 in 10 visits are to new pages, 7 to known pages. Half of the
+//! latter find a change, so segments contain fingerprints that no page has any more. Sealing and
+//! merging run concurrently. In the end, there are several segments, at most [`SEGMENTS_MAX`], and
+//! a half-full memtable. While searches are timed, a crawler continues to observe. The other store
+//! has the same visits, loaded into one segment. Rounds alternate between both stores. The p50 in
+//! the first should be at most 3 times the p50 in the second.
 
 mod pages;
 
@@ -25,32 +25,33 @@ use crate::times::{Times, median};
 use crate::truth::Score;
 use crate::{fill, truth};
 
-/// Largest distance.
+/// The maximum distance.
 const K: u32 = 3;
-/// Segments that a crawl may leave: fewer than this happen to be there after a large merge, and say
-/// little.
+/// The number of segments that the crawl may leave. Right after a large merge there are fewer than
+/// the minimum, which is not representative.
 const SEGMENTS_MIN: usize = 5;
 const SEGMENTS_MAX: usize = 8;
-/// Visits to a call while the store is grown.
+/// The number of visits in a call while the store is grown.
 const LOT: usize = 10_000;
-/// Visits to a call of the crawler that goes on, and how long it takes to fetch them.
+/// The number of visits in a call of the concurrent crawler, and the time that it takes to fetch
+/// them.
 const FETCHED: usize = 200;
 const FETCHING: Duration = Duration::from_millis(10);
-/// Rounds of measurements.
+/// The number of rounds.
 const ROUNDS: usize = 5;
-/// Searches of each kind that are compared with the truth, in each round.
+/// The number of searches of each kind that are compared with the truth, in each round.
 const CHECKED: usize = 10;
-/// Searches that are explained.
+/// The number of searches that are explained.
 const EXPLAINED: usize = 1000;
 
-/// The store and what must be in it.
+/// The store, and its expected pages.
 struct Crawl {
     store: Store,
     /// While this lock is held, the store has exactly these pages.
     pages: Mutex<Pages>,
-    /// Visits so far.
+    /// The number of visits so far.
     visits: AtomicU64,
-    /// Visits that a memtable holds.
+    /// The number of visits that fit into a memtable.
     memtable: usize,
 }
 
@@ -94,7 +95,7 @@ pub(crate) fn run(report: &Report, dir: &Path, n: usize, queries: usize) {
     fill::remove(merged, &merged_path);
 }
 
-/// Where the time goes when nothing is found: segments and memtables, each timed by itself.
+/// Reports the time of searches that find nothing, separately for segments and memtables.
 fn explain(report: &Report, store: &Store) {
     let queries = Kind::Uniform.strangers(&mut Random(0xe8), EXPLAINED);
     let explained = queries
@@ -138,7 +139,7 @@ fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: us
         };
         let asked: [Vec<u64>; 3] = std::array::from_fn(|_| queries(count));
         for query in queries(CHECKED) {
-            // While they are held, the crawler waits.
+            // The crawler waits while the lock is held.
             let pages = crawl.pages.lock().unwrap();
             let all = Query::new(query, K).limit(usize::MAX / 4);
             let truth = truth::near(pages.fingerprints(), query, K);
@@ -178,11 +179,11 @@ fn compare(report: &Report, crawl: &Crawl, merged: &Store, name: &str, count: us
 
 impl Crawl {
     fn grow(report: &Report, path: &Path, n: usize) -> Crawl {
-        // A small store has small memtables, so that it has segments as a large one has.
+        // A small store gets small memtables, so that it has as many segments as a large one.
         let memtable = Options::default().memtable_observations.min((n / 4).max(1000));
         let options = Options::default()
             .memtable_observations(memtable)
-            // Measurements are no reason to seal.
+            // Pauses during measurements must not cause a seal.
             .seal_after(Duration::from_secs(24 * 3600));
         let store = Store::create(path, options).unwrap();
         let (pages, visits) = (Mutex::new(Pages::new()), AtomicU64::new(0));
@@ -208,8 +209,8 @@ impl Crawl {
         crawl
     }
 
-    /// How many visits are missing, as far as one can say, until the store is as it should be to be
-    /// measured.
+    /// The approximate number of missing visits until the store is ready for measurements; `None`
+    /// if it is ready.
     fn missing(&self) -> Option<usize> {
         self.store.wait_idle().unwrap();
         let stats = self.store.stats().unwrap();

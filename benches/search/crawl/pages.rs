@@ -1,20 +1,20 @@
-//! The pages that a crawl finds and visits again.
+//! The pages that a crawl finds and revisits.
 
 use simkeep::{Content, Digest, Epoch, Seen, Visit};
 use simkeep_testing::ms;
 
 use crate::data::{self, Random};
 
-/// Share of visits that find a new page, in percent.
+/// The ratio of visits that find a new page, in percent.
 const NEW_PERCENT: usize = 30;
-/// Share of new pages that are near another one, in percent.
+/// The ratio of new pages that are near another page, in percent.
 const NEAR_PERCENT: usize = 5;
-/// Share of visits to known pages that find another fingerprint, in percent.
+/// The ratio of visits to known pages that find another fingerprint, in percent.
 const MOVED_PERCENT: usize = 50;
-/// In how many bits it is another one, at most.
+/// The maximum number of bits that change.
 const MOVED_BITS_MAX: usize = 8;
 
-/// All pages as they are now: page number `i` has fingerprint number `i`.
+/// The current state of all pages: page number `i` has fingerprint number `i`.
 pub(super) struct Pages {
     random: Random,
     time: i64,
@@ -22,17 +22,17 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// None yet.
+    /// Creates a crawl without pages.
     pub(super) fn new() -> Pages {
         Pages { random: Random(0xc7a31), time: 1_700_000_000_000, fingerprints: Vec::new() }
     }
 
-    /// What each page has now.
+    /// The current fingerprint of each page.
     pub(super) fn fingerprints(&self) -> &[u64] {
         &self.fingerprints
     }
 
-    /// The next visits.
+    /// Returns the next visits.
     pub(super) fn visits(&mut self, count: usize) -> Vec<(String, Visit)> {
         (0..count).map(|_| self.visit()).collect()
     }
@@ -61,7 +61,7 @@ impl Pages {
         };
         self.time += 1 + random.below(199) as i64;
         let fingerprint = self.fingerprints[page];
-        // As the bytes of a page change when its fingerprint does.
+        // The digest changes when the fingerprint does.
         let mut bytes = Random(fingerprint ^ (page as u64) << 20);
         let digest = Digest(std::array::from_fn(|_| bytes.next() as u8));
         let fingerprint = Some(fingerprint);

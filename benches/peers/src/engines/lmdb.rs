@@ -1,6 +1,6 @@
-//! Four databases in LMDB, appended in key order in one transaction for each, straight into the map
-//! and with one sync at the end; all searches go on in one read transaction. Keys are big-endian
-//! bytes, in LMDB's own order.
+//! Four databases in LMDB, appended in key order in one transaction each, directly into the map and
+//! with one sync at the end. All searches run in one read transaction. Keys are big-endian bytes,
+//! in LMDB's own order.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::blocks::{Plan, TABLES, entry, key};
 use crate::bucket::{self, Reader};
 use crate::engine::{Answers, Built, Engine, Hit};
 
-/// A table, alive as long as the process. Its keys are encoded here, without an allocation.
+/// A table that lives as long as the process. Keys are encoded here without an allocation.
 type Table<V> = Database<'static, Bytes, V>;
 type Transaction = RoTxn<'static, WithoutTls>;
 
@@ -23,17 +23,17 @@ fn open(dir: &Path, map_bytes: usize, flags: EnvFlags) -> &'static Env<WithoutTl
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(map_bytes).max_dbs(TABLES as u32 + 1);
     #[expect(unsafe_code, reason = "the map and the flags of LMDB")]
-    // SAFETY: the directory was made for this run: nobody else opens, let alone changes, the file,
-    // and nobody misses it if the machine stops before it is synced.
+    // SAFETY: the directory was created for this run. So no other process opens or changes the
+    // file, and nobody needs it if the machine stops before it is synced.
     let env = unsafe {
         options.flags(flags);
         options.open(dir).unwrap()
     };
-    // Transactions and tables borrow it; it stays until the process ends.
+    // Transactions and tables borrow the environment, which lives until the process ends.
     Box::leak(Box::new(env))
 }
 
-/// Makes a table.
+/// Creates a table.
 fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> Table<V> {
     let created = env.create_databases_and_commit(env.write_txn().unwrap(), |opener, txn| {
         let table = opener.create_database::<Bytes, V>(txn, Some(name));
@@ -42,12 +42,12 @@ fn table<V: 'static>(env: &'static Env<WithoutTls>, name: &str) -> Table<V> {
     created.unwrap().unwrap_commit()
 }
 
-/// What a page is called.
+/// The URL of a page.
 fn url(urls: &Table<Str>, transaction: &Transaction, page: u32) -> String {
     urls.get(transaction, &page.to_be_bytes()).unwrap().expect("each has one").to_owned()
 }
 
-/// Fills four databases, each by its number, and one of URLs if they are wanted.
+/// Fills four databases with `put`, by number, and one with URLs if they are required.
 fn fill<V: 'static>(
     source: &Source<'_>,
     dir: &Path,
@@ -104,7 +104,7 @@ impl Engine for Rows {
     }
 }
 
-/// A row for each entry.
+/// Builds tables with a row for each entry.
 pub(crate) fn rows(source: &Source<'_>) -> Built {
     let dir = source.dir.join("lmdb-rows");
     let start = Instant::now();
@@ -152,7 +152,7 @@ impl Engine for Buckets {
     }
 }
 
-/// A row for each bucket.
+/// Builds tables with a row for each bucket.
 pub(crate) fn buckets(source: &Source<'_>) -> Built {
     let dir = source.dir.join("lmdb-buckets");
     let start = Instant::now();

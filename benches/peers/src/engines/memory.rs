@@ -1,4 +1,4 @@
-//! In memory: multi-index hashing from a crate, and the linear scan that is also the truth.
+//! In-memory engines: multi-index hashing from a crate, and a linear scan.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -10,10 +10,10 @@ use super::Source;
 use crate::engine::{Answers, Built, Engine, Hit, Wanted};
 use crate::kernel::{Kernel, Word};
 
-/// URLs by page, if they are wanted; not counted in what an engine takes.
+/// URLs by page, if they are required. They do not count as memory of an engine.
 struct Texts {
     text: String,
-    /// Where each ends.
+    /// The end of each URL in `text`.
     ends: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ impl Engine for Mih {
     fn search(&mut self, fingerprint: u64) -> usize {
         self.answers.clear();
         let found = self.searcher.run(fingerprint, self.wanted.k as usize).iter();
-        // It says which, but not how far.
+        // The index returns pages without their distances.
         let distance = |page: u32| (self.codes[page as usize] ^ fingerprint).count_ones();
         self.answers.hits.extend(found.map(|&page| Hit { distance: distance(page), page }));
         self.answers.finish(self.wanted, |page| self.urls.get(page))
@@ -58,22 +58,22 @@ impl Engine for Mih {
     }
 }
 
-/// With as many blocks as it chooses by itself.
+/// Builds the index with the number of blocks that it chooses.
 pub(crate) fn mih(source: &Source<'_>) -> Built {
     build(source, |codes| Index::new(codes).unwrap())
 }
 
-/// With four blocks.
+/// Builds the index with four blocks.
 pub(crate) fn mih_4(source: &Source<'_>) -> Built {
     build(source, |codes| Index::with_blocks(codes, 4).unwrap())
 }
 
 fn build(source: &Source<'_>, index: fn(Vec<u64>) -> Index<u64>) -> Built {
     let start = Instant::now();
-    // Its searcher borrows it; it stays until the process ends.
+    // The searcher borrows the index, which lives until the process ends.
     let index: &'static Index<u64> = Box::leak(Box::new(index(source.data.fingerprints.clone())));
     let filling = start.elapsed();
-    // What it would write to a file is what it has in memory: plain arrays.
+    // The index consists of plain arrays, so its serialized size is its size in memory.
     let mut bytes = Counter::default();
     index.serialize_into(&mut bytes).unwrap();
     let note = format!("{} blocks", index.num_blocks());
@@ -124,7 +124,7 @@ impl Engine for Scan {
     }
 }
 
-/// One column, compared from end to end.
+/// Builds the scan over one column.
 pub(crate) fn scan(source: &Source<'_>) -> Built {
     let start = Instant::now();
     let column: Vec<Word> = source.data.fingerprints.iter().map(|f| f.to_le_bytes()).collect();

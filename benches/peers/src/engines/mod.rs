@@ -13,42 +13,42 @@ use crate::blocks::Tables;
 use crate::data::{Data, url};
 use crate::engine::{Built, Place, Wanted};
 
-/// What an engine is made from.
+/// The input for building an engine.
 pub(crate) struct Source<'a> {
     /// The pages.
     pub(crate) data: &'a Data,
-    /// Those pages as sorted entries, for engines that are loaded in key order.
+    /// These pages as sorted entries, for engines that are loaded in key order.
     pub(crate) tables: &'a Tables,
-    /// What will be wanted of searches.
+    /// The requirements of searches.
     pub(crate) wanted: Wanted,
-    /// Where files may be made.
+    /// The directory for files.
     pub(crate) dir: &'a Path,
 }
 
 impl Source<'_> {
-    /// Pages with their URLs, or none if they are not wanted.
+    /// Pages with their URLs; empty if URLs are not required.
     fn urls(&self) -> impl Iterator<Item = (u32, String)> {
         let pages = if self.wanted.urls { self.data.fingerprints.len() as u32 } else { 0 };
         (0..pages).map(|page| (page, url(page)))
     }
 }
 
-/// One that can be asked for.
+/// An engine that can be selected.
 pub(crate) struct Candidate {
     /// Its name.
     pub(crate) name: &'static str,
-    /// Where it keeps its data.
+    /// The storage of its data.
     pub(crate) place: Place,
-    /// Whether it is measured unless others are named.
+    /// Whether it is measured by default.
     pub(crate) default: bool,
-    /// Makes it.
+    /// Builds it.
     pub(crate) build: fn(&Source<'_>) -> Built,
 }
 
 /// The name of the engine that the others are compared with.
 pub(crate) const OWN: &str = "store";
 
-/// All of them.
+/// All engines.
 pub(crate) const ALL: [Candidate; 11] = {
     const fn on(
         place: Place,
@@ -73,7 +73,7 @@ pub(crate) const ALL: [Candidate; 11] = {
     ]
 };
 
-/// What the files of a directory, or a file, take on the disk, holes not counted.
+/// The bytes that a file or directory takes on the disk, without holes.
 fn disk_bytes(path: &Path) -> u64 {
     let metadata = path.metadata().unwrap();
     if !metadata.is_dir() {

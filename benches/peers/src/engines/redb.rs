@@ -1,5 +1,5 @@
-//! Four tables in redb, filled in key order in one transaction; its cache holds all of them, and all
-//! searches go on in one read transaction.
+//! Four tables in redb, filled in key order in one transaction. The cache holds all of them, and
+//! all searches run in one read transaction.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::blocks::{Plan, REST_BITS, TABLES, entry, key};
 use crate::bucket::{self, Reader};
 use crate::engine::{Answers, Built, Engine, Hit};
 
-/// The cache takes what it needs, up to this.
+/// The maximum size of the cache in bytes. It takes what it needs.
 const CACHE_BYTES: usize = 16 << 30;
 
 /// A row for each entry: the rotated fingerprint and the page, both big-endian.
@@ -30,7 +30,7 @@ const BUCKETS: [TableDefinition<'static, u16, &[u8]>; TABLES] = [
     TableDefinition::new("3"),
 ];
 
-/// The URL of each page, if URLs are wanted.
+/// The URL of each page, if URLs are required.
 const URLS: TableDefinition<'static, u32, &str> = TableDefinition::new("urls");
 
 fn fill_urls(source: &Source<'_>, transaction: &WriteTransaction) {
@@ -78,7 +78,7 @@ impl Engine for Rows {
     }
 }
 
-/// A row for each entry.
+/// Builds tables with a row for each entry.
 pub(crate) fn rows(source: &Source<'_>) -> Built {
     let path = source.dir.join("rows.redb");
     let start = Instant::now();
@@ -133,7 +133,7 @@ impl Engine for Buckets {
     }
 }
 
-/// A row for each bucket.
+/// Builds tables with a row for each bucket.
 pub(crate) fn buckets(source: &Source<'_>) -> Built {
     let path = source.dir.join("buckets.redb");
     let start = Instant::now();

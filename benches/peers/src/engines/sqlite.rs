@@ -1,7 +1,7 @@
-//! Four tables in SQLite, filled in key order in one transaction; all of the file is mapped, and all
-//! searches go on in one read transaction with prepared statements. Distances are counted by a
-//! function registered with SQLite, so that only what is near comes out of it as a row: that took an
-//! eighth less than to step through all rows and count here.
+//! Four tables in SQLite, filled in key order in one transaction. The whole file is mapped, and all
+//! searches run in one read transaction with prepared statements. A function registered with SQLite
+//! counts distances, so that only near entries are returned as rows. That took an eighth less time
+//! than counting here for all rows.
 
 use std::path::Path;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::blocks::{Plan, REST_BITS, TABLES, block, rotate};
 use crate::bucket::{self, Reader};
 use crate::engine::{Answers, Built, Engine, Hit};
 
-/// The connection, alive as long as the process: its statements borrow it.
+/// Creates the connection, which lives as long as the process, because its statements borrow it.
 fn create(source: &Source<'_>, path: &Path, schema: &str) -> &'static Connection {
     let connection = Connection::open(path).unwrap();
     let k = source.wanted.k;
@@ -34,7 +34,7 @@ fn create(source: &Source<'_>, path: &Path, schema: &str) -> &'static Connection
     Box::leak(Box::new(connection))
 }
 
-/// Adds URLs if they are wanted, ends the filling, and begins the transaction of all searches.
+/// Adds URLs if they are required, commits, and begins the transaction of all searches.
 fn finish(source: &Source<'_>, connection: &'static Connection) -> Statement<'static> {
     connection.execute_batch("CREATE TABLE urls (page INTEGER PRIMARY KEY, url TEXT);").unwrap();
     let mut insert = connection.prepare("INSERT INTO urls VALUES (?, ?)").unwrap();
@@ -45,7 +45,7 @@ fn finish(source: &Source<'_>, connection: &'static Connection) -> Statement<'st
     connection.prepare("SELECT url FROM urls WHERE page = ?").unwrap()
 }
 
-/// What a page is called.
+/// The URL of a page.
 fn url(urls: &mut Statement<'_>, page: u32) -> String {
     urls.query_one([page], |row| row.get(0)).unwrap()
 }
@@ -61,11 +61,11 @@ fn schema(sql: &str) -> String {
     (0..TABLES).map(|number| sql.replace("{}", &number.to_string())).collect()
 }
 
-/// Rows of a range, the rotated fingerprint as it stands in each table.
+/// Searches ranges of rows with the rotated fingerprints of each table.
 struct Rows {
     statements: [Statement<'static>; TABLES],
     urls: Statement<'static>,
-    /// Whether rows hold the fingerprint as it is, found by its block.
+    /// Whether rows have the original fingerprint, found by its block.
     by_block: bool,
     plan: Plan,
     answers: Answers,
@@ -101,7 +101,7 @@ impl Engine for Rows {
     }
 }
 
-/// A row for each entry, in four tables that are nothing but their keys.
+/// Builds four tables with a row for each entry, which consist of their keys only.
 pub(crate) fn rows(source: &Source<'_>) -> Built {
     let path = source.dir.join("rows.sqlite");
     let start = Instant::now();
@@ -125,7 +125,7 @@ pub(crate) fn rows(source: &Source<'_>) -> Built {
     Built { engine, filling, sorted: true, bytes: Some(disk_bytes(&path)), note }
 }
 
-/// One table with four columns of blocks, and an index on each that holds all that is asked for.
+/// Builds one table with four columns of blocks, and a covering index on each.
 pub(crate) fn indexes(source: &Source<'_>) -> Built {
     let path = source.dir.join("indexes.sqlite");
     let start = Instant::now();
@@ -179,7 +179,7 @@ impl Engine for Buckets {
     }
 }
 
-/// A row for each bucket.
+/// Builds tables with a row for each bucket.
 pub(crate) fn buckets(source: &Source<'_>) -> Built {
     let path = source.dir.join("buckets.sqlite");
     let start = Instant::now();

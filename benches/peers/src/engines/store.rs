@@ -1,4 +1,4 @@
-//! The store itself, as a crawler would use it: every answer is a list of URLs, in order.
+//! The store, as a crawler uses it: every result is a list of URLs, in order.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -42,7 +42,7 @@ impl Engine for Own {
     }
 }
 
-/// All pages in one segment.
+/// Builds a store with all pages in one segment.
 pub(crate) fn build(source: &Source<'_>) -> Built {
     let dir = source.dir.join("store");
     let start = Instant::now();
@@ -56,7 +56,7 @@ pub(crate) fn build(source: &Source<'_>) -> Built {
     Built { engine, filling, sorted: false, bytes: Some(disk_bytes(&dir)), note }
 }
 
-/// A store of all pages, loaded at once, with tables for a distance.
+/// Creates a store of all pages in one load, with tables for a distance.
 fn fill(dir: &Path, data: &Data, k: u32) -> Store {
     let options = Options::default().epoch("bench".to_owned()).near_distance(Some(k));
     let store = Store::create(dir, options).unwrap();

@@ -1,21 +1,22 @@
-//! Making signatures of texts: this crate, compared with other producers.
+//! The cost of making signatures of texts: this crate, compared with other software.
 //!
 //! `cargo bench --manifest-path benches/peers/Cargo.toml --bench fingerprint -- --json` prints one
-//! JSON object a line, without `--json` the same as text. One process, one thread, the same texts in
-//! memory for all. The rounds go through all producers in turns; the figures are medians of the
-//! rounds, and `ratio` is the median of the ratios to `gaoya` within each round. If the documents with
-//! known pairs are available, `f1` is the best F1 of a producer over all distances, with *near* from a
-//! resemblance of 0.8, and `bytes` is the number of bytes stored per page.
+//! JSON object a line; without `--json` it prints text. One process, one thread, the same texts in
+//! memory for all. Each round runs all producers in turn. The figures are medians of the rounds,
+//! and `ratio` is the median of the ratios to `gaoya` within each round. If the documents with
+//! known pairs are available, `f1` is the best F1 of a producer over all distances, where pairs
+//! with a resemblance of at least 0.8 are *near*, and `bytes` is the number of bytes stored per
+//! page.
 //!
-//! - recipes of this crate, by name, with the instructions that this processor has.
+//! - recipes of this crate, by name, with the instruction set of this processor.
 //! - `sketch`: a MinHash of this crate, 128 orders of 32 bits, of runs of four words.
-//! - `gaoya`: the crate gaoya, words between white space and punctuation, SipHash, counts; what it
-//!   does not do itself, lower case, is done for it (`gaoya-lower`) or not (`gaoya`).
-//!   `gaoya-chars3` takes runs of three characters.
-//! - `gaoya-minhash64`, `gaoya-minhash32`: a MinHash of the same crate with 128 orders, which is the
-//!   algorithm of datasketch and, of 32 bits, of rensa; of runs of four words in lower case.
-//! - `web-simhash`: the crate web-simhash as it is by default.
-//! - `loop`: what one would write at first.
+//! - `gaoya`: the crate gaoya, with words between white space and punctuation, SipHash, and counts.
+//!   It does not convert to lower case; `gaoya-lower` does that first. `gaoya-chars3` uses runs of
+//!   three characters.
+//! - `gaoya-minhash64`, `gaoya-minhash32`: a MinHash of the same crate with 128 orders, of runs of
+//!   four words in lower case. This is the algorithm of datasketch and, with 32 bits, of rensa.
+//! - `web-simhash`: the crate web-simhash with its defaults.
+//! - `loop`: the straightforward implementation.
 
 mod producers;
 mod quality;

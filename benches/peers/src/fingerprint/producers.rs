@@ -1,4 +1,4 @@
-//! Who makes signatures of texts.
+//! The producers of signatures.
 
 use gaoya::minhash::{MinHasher, MinHasher32, MinHasher64V1};
 use gaoya::simhash::{SimHash, SimSipHasher64};
@@ -9,30 +9,30 @@ use web_simhash::{SimHash64, WebFeatureExtractor};
 
 use crate::signature::Signature;
 
-/// Recipes of this crate that are measured.
+/// The recipes of this crate that are measured.
 const RECIPES: [&str; 5] =
     ["words1-raw/2", "words2-sqrt/2", "words3-sqrt/2", "words4-minwise/2", "chars3-raw/2"];
 
-/// What all others are compared with.
+/// The producer with which all others are compared.
 pub(crate) const FIRST: &str = "gaoya";
 
-/// Orders of a MinHash: as many as datasketch and rensa have by default.
+/// The number of orders of a MinHash: the default of datasketch and rensa.
 const ORDERS: usize = 128;
 
-/// Words of a shingle, for a MinHash.
+/// The number of words in a shingle of a MinHash.
 const WORDS: usize = 4;
 
-/// One way from a text to what it is compared by.
+/// A way to make signatures of texts.
 pub(crate) struct Producer {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: String,
     /// Makes a signature.
     pub(crate) run: Box<dyn FnMut(&str) -> Signature>,
-    /// Seconds of each round.
+    /// The seconds of each round.
     pub(crate) seconds: Vec<f64>,
 }
 
-/// All of them; the first is [`FIRST`].
+/// All producers; the first is [`FIRST`].
 pub(crate) fn all() -> Vec<Producer> {
     let mut all = Vec::new();
     let mut add = |name: &str, run: Box<dyn FnMut(&str) -> Signature>| {
@@ -71,7 +71,7 @@ pub(crate) fn all() -> Vec<Producer> {
     all
 }
 
-/// Gives the runs of words of a text in lower case; of fewer words, the one run of all.
+/// Passes the runs of words of a text in lower case. A shorter text is a single run.
 fn with_shingles<T>(text: &str, of: impl Fn(&[&[&str]]) -> T) -> T {
     let lower = text.to_lowercase();
     let words: Vec<&str> = whitespace_split(&lower).collect();

@@ -1,4 +1,4 @@
-//! How well signatures tell near-duplicates.
+//! Measures how well signatures detect near-duplicates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,16 +7,16 @@ use simkeep_testing::bench::texts;
 
 use crate::producers::Producer;
 
-/// Documents of fewer words are left out.
+/// The minimum number of words of a document; shorter ones are left out.
 const WORDS_MIN: usize = 8;
 
-/// From which resemblance on a pair is near.
+/// The resemblance from which a pair is near.
 const NEAR: f64 = 0.8;
 
-/// Real documents, each with other words than those before, and the pairs of them that are near.
+/// Real documents with distinct words, and their near pairs.
 pub(crate) struct Known {
     texts: Vec<String>,
-    /// By the smaller and the larger number of the two.
+    /// The near pairs: the smaller and the larger number of each.
     near: HashSet<(usize, usize)>,
 }
 
@@ -42,11 +42,11 @@ impl Known {
         Some(Known { texts, near })
     }
 
-    /// The distance at which a producer's signatures have the best F1, the harmonic mean of precision
-    /// and recall, over all pairs of documents.
+    /// Finds the distance at which a producer's signatures have the best F1, the harmonic mean of
+    /// precision and recall, over all pairs of documents.
     pub(crate) fn score(&self, producer: &mut Producer, row: Row) -> Row {
         let signatures: Vec<_> = self.texts.iter().map(|text| (producer.run)(text)).collect();
-        // Pairs of each distance: all, and those that are near.
+        // For each distance, the number of pairs, and the number of near pairs.
         let mut found: Vec<(u64, u64)> = Vec::new();
         for (b, second) in signatures.iter().enumerate() {
             for (a, first) in signatures[..b].iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What producers make of a text.
+//! The signatures that producers make.
 
 use std::mem::size_of_val;
 
-/// What two texts are compared by.
+/// A signature of a text.
 pub(crate) enum Signature {
     /// 64 bits.
     Bits(u64),
@@ -13,7 +13,7 @@ pub(crate) enum Signature {
 }
 
 impl Signature {
-    /// What is stored of it.
+    /// The number of bytes to store.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Signature::Bits(bits) => size_of_val(bits),
@@ -22,7 +22,8 @@ impl Signature {
         }
     }
 
-    /// How many bits, or least hashes, differ from those of a signature of the same producer.
+    /// The number of bits, or of least hashes, that differ from another signature of the same
+    /// producer.
     pub(crate) fn distance(&self, other: &Signature) -> usize {
         match (self, other) {
             (Signature::Bits(a), Signature::Bits(b)) => (a ^ b).count_ones() as usize,

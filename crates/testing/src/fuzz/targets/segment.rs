@@ -6,7 +6,7 @@
 //! | bits | meaning |
 //! |---|---|
 //! | 1 and 2 | the segment of the golden store; 3 is the last one, as is 2 |
-//! | 4 and 8 | 0: bytes change; 4: the file is cut; 8: sections change, checksums are valid; 12: the table too |
+//! | 4 and 8 | 0: bytes change; 4: the file is cut; 8: sections change, sums are valid; 12: table too |
 //! | 16 | hostile: the segment alone, without its neighbours and the journal |
 //! | 32 | hostile: enough additional fingerprints to justify cells, and cells |
 
