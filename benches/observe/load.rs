@@ -9,9 +9,9 @@
 //! the 8 bytes of its fingerprint. [`Load::state_bytes`] returns their sum, which must be
 //! subtracted from the reported memory of the process.
 
-/// The ratio of new pages, in percent.
+/// The percentage of new pages.
 const NEW_PERCENT: u64 = 30;
-/// The ratio of new pages that are near another page, in percent of new pages.
+/// The percentage of new pages that are near another page.
 const NEAR_PERCENT: u64 = 5;
 /// The maximum distance of such pages, in bits.
 const NEAR_BITS_MAX: u64 = 3;

@@ -52,7 +52,7 @@ impl Score {
         assert_eq!(named, truth, "what is near, all of it, and nothing else");
     }
 
-    /// The ratio of expected hits that were found.
+    /// The fraction of expected hits that were found.
     pub(crate) fn recall(&self) -> f64 {
         if self.expected == 0 { 1.0 } else { self.found as f64 / self.expected as f64 }
     }

@@ -12,7 +12,7 @@ pub(crate) struct Truth {
 pub(crate) struct Score {
     /// The number of checked searches.
     pub(crate) searches: usize,
-    /// The ratio of expected hits that were found.
+    /// The fraction of expected hits that were found.
     pub(crate) recall: f64,
     /// The number of searches that found all expected hits and no others.
     pub(crate) agreeing: usize,

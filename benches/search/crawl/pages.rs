@@ -5,11 +5,11 @@ use simkeep_testing::ms;
 
 use crate::data::{self, Random};
 
-/// The ratio of visits that find a new page, in percent.
+/// The percentage of visits that find a new page.
 const NEW_PERCENT: usize = 30;
-/// The ratio of new pages that are near another page, in percent.
+/// The percentage of new pages that are near another page.
 const NEAR_PERCENT: usize = 5;
-/// The ratio of visits to known pages that find another fingerprint, in percent.
+/// The percentage of visits to known pages that find another fingerprint.
 const MOVED_PERCENT: usize = 50;
 /// The maximum number of bits that change.
 const MOVED_BITS_MAX: usize = 8;

@@ -178,7 +178,7 @@ pub(crate) fn incomplete(newer: &Incomplete, number: u64) -> String {
     )
 }
 
-/// The range of the ratio of words that changed, for JSON.
+/// The range of the fraction of words that changed, for JSON.
 pub(crate) fn changed(meaning: &Meaning) -> [Share; 2] {
     let changed = meaning.changed();
     [changed.start, changed.end].map(|share| Share(f64::from(share)))

@@ -40,7 +40,7 @@ fn described(what: &str, mut schema: Schema) -> Schema {
 }
 
 text! {
-    " A time in UTC as of RFC 3339, with milliseconds unless they are zero.", Time(simkeep::Time), |time| time.to_string(),
+    " A time in UTC in the format of RFC 3339, with milliseconds unless they are zero.", Time(simkeep::Time), |time| time.to_string(),
     { "type": "string", "format": "date-time", "pattern": "Z$" }
 }
 

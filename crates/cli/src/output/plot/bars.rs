@@ -19,7 +19,7 @@ pub(crate) fn bars(title: &str, described: &str, rows: &[(String, f64, String)])
     spans(title, described, &rows.iter().map(of).collect::<Vec<_>>())
 }
 
-/// A span of an axis: its name, its begin and end as ratios of the axis, and a label.
+/// A span of an axis: its name, its begin and end as fractions of the axis, and a label.
 pub(crate) type Span = (String, f64, f64, String);
 
 /// Draws spans below each other on one axis. If there are too many, draws only the longest.

@@ -176,7 +176,7 @@ pub(crate) struct Line<'a> {
     site: &'a str,
     /// The number of its pages that were compared.
     pages: u64,
-    /// The sampled ratio of the URLs that rules make, from 0 to 1. All counts of rules refer to the
+    /// The sampled fraction of the URLs that rules make, from 0 to 1. All counts of rules refer to the
     /// sample.
     sampled: f64,
     /// The number of pages with skipped parameters, because the page or the site has too many of

@@ -188,7 +188,7 @@ pub(crate) struct Line<'a> {
     distance: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     band: Option<Band>,
-    /// The estimated ratio of words that changed: a lower and an upper bound.
+    /// The estimated fraction of words that changed: a lower and an upper bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     words_changed: Option<[Share; 2]>,
 }

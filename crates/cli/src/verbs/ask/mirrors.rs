@@ -79,7 +79,7 @@ fn parse_share(text: &str) -> Result<f64, &'static str> {
 /// Two sites with pages in common.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line<'a> {
-    /// Whether the ratio of near paths reaches --min-share.
+    /// Whether the fraction of near paths reaches --min-share.
     is_mirror: bool,
     /// The ratio of paths with near pages to all paths of either site.
     share: Share,

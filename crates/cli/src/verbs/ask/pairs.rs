@@ -94,7 +94,7 @@ pub(crate) struct Line<'a> {
     /// The number of bits in which the fingerprints differ.
     distance: u32,
     band: Band,
-    /// The estimated ratio of words that differ: a lower and an upper bound.
+    /// The estimated fraction of words that differ: a lower and an upper bound.
     words_changed: [Share; 2],
     left: Side<'a>,
     right: Side<'a>,

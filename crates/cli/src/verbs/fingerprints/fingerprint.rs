@@ -202,7 +202,7 @@ struct OfFeature<'a> {
     count: u64,
     /// The number of documents with the feature, by the frequency table; null without a table.
     documents: Option<u64>,
-    /// Its ratio of the total weight.
+    /// The ratio of its weight to the total weight of all features.
     share: f64,
 }
 
@@ -223,7 +223,7 @@ pub(crate) struct OfPreset<'a> {
     minor: u32,
     /// The largest distance of a moderate change, in bits.
     moderate: u32,
-    /// The ratio of changed versions of pages whose fingerprint did not change.
+    /// The fraction of changed versions of pages whose fingerprint did not change.
     hidden: f64,
 }
 

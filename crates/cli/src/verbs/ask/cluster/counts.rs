@@ -32,7 +32,7 @@ pub(crate) struct OfBalls {
     by_size: Vec<u64>,
     /// The number of pairs of labelled pages within the distance; null without labels.
     labelled_pairs: Option<u64>,
-    /// The ratio of those pairs with equal labels; null without such pairs.
+    /// The fraction of those pairs with equal labels; null without such pairs.
     equal_share: Option<Share>,
 }
 

@@ -379,7 +379,7 @@ pub(crate) fn sought(
     Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
 }
 
-/// The pages near a fingerprint; with --batch, the pages near what a line names.
+/// The pages near a fingerprint; with --batch, the answer to one line.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Printed<'a> {
@@ -420,7 +420,7 @@ struct NearPage<'a> {
     distance: u32,
     /// The size of the change; null if the text in question is too short to judge.
     band: Option<Band>,
-    /// The estimated ratio of words that differ: a lower and an upper bound; null if the text in
+    /// The estimated fraction of words that differ: a lower and an upper bound; null if the text in
     /// question is too short to judge.
     words_changed: Option<[Share; 2]>,
     fingerprint: Fingerprint,

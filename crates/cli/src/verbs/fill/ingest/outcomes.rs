@@ -63,7 +63,7 @@ pub(crate) struct Outcome<'a> {
     /// The size of the change, as for a text of at least 100 words; in a shorter text it means
     /// little.
     band: Option<Band>,
-    /// The estimated ratio of words that changed: a lower and an upper bound; null without a
+    /// The estimated fraction of words that changed: a lower and an upper bound; null without a
     /// distance.
     words_changed: Option<[Share; 2]>,
     /// The fingerprint of the content; null if there is no content, or it has no fingerprint.

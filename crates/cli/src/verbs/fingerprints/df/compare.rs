@@ -43,7 +43,7 @@ pub(crate) struct Answer<'a> {
     common: u64,
     first_only: u64,
     second_only: u64,
-    /// The ratio of the first table's counts whose features are in the second table, too.
+    /// The fraction of the first table's counts whose features are in the second table, too.
     known_share: f64,
     /// The mean weight ln(1 + N / documents) of a feature in the first table.
     idf: f64,

@@ -70,11 +70,11 @@ struct Score {
 struct Scores {
     /// The number of pairs within the distance.
     pairs: Option<f64>,
-    /// The ratio of these pairs that are near by the lenient measure.
+    /// The fraction of these pairs that are near by the lenient measure.
     lenient: Option<f64>,
-    /// The ratio of these pairs that are near by the strict measure.
+    /// The fraction of these pairs that are near by the strict measure.
     strict: Option<f64>,
-    /// The ratio of all strictly near pairs that are within the distance.
+    /// The fraction of all strictly near pairs that are within the distance.
     recall: Option<f64>,
     /// The harmonic mean of recall and strict precision.
     f1: Option<f64>,

@@ -16,11 +16,11 @@ pub(super) const DISTANCE_MAX: u32 = 20;
 pub(super) struct Score {
     /// The number of pairs within the distance.
     pub(super) pairs: u64,
-    /// The ratio of these pairs that are near by the lenient measure; `None` without pairs.
+    /// The fraction of these pairs that are near by the lenient measure; `None` without pairs.
     pub(super) lenient: Option<f64>,
-    /// The ratio of these pairs that are near by the strict measure.
+    /// The fraction of these pairs that are near by the strict measure.
     pub(super) strict: Option<f64>,
-    /// The ratio of all strictly near pairs that are within the distance.
+    /// The fraction of all strictly near pairs that are within the distance.
     pub(super) recall: Option<f64>,
     /// The harmonic mean of recall and strict precision.
     pub(super) f1: Option<f64>,

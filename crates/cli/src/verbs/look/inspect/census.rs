@@ -62,7 +62,7 @@ pub(super) struct Answer<'a> {
     fingerprint_census: Fingerprints<'a>,
     /// The number of visits by their distance to the previous version, from 0 to 64 bits.
     distances: &'a [u64],
-    /// The number of pages by the ratio of their visits that found a change: none, up to a tenth,
+    /// The number of pages by the fraction of their visits that found a change: none, up to a tenth,
     /// up to two tenths, and so on.
     changing: [u64; 11],
     /// The length of each period, in seconds.
@@ -107,7 +107,7 @@ struct Fingerprints<'a> {
     ones: &'a [u64],
     /// The number of pages by the highest eight bits of their fingerprint, in 256 counts.
     values: &'a [u64],
-    /// The ratio of distinct fingerprints that the following counts cover: 1 if all were counted.
+    /// The fraction of distinct fingerprints that the following counts cover: 1 if all were counted.
     share: f64,
     /// The number of distinct fingerprints that were counted.
     distinct: u64,

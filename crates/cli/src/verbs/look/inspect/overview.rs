@@ -269,7 +269,7 @@ struct Segment {
     size_bytes: u64,
     /// The search structure of its fingerprints; null if it has none.
     shape: Option<&'static str>,
-    /// The approximate ratio of its records that newer segments replace or continue.
+    /// The approximate fraction of its records that newer segments replace or continue.
     superseded: Share,
 }
 

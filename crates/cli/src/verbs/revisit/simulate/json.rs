@@ -29,13 +29,15 @@ pub(crate) struct OfPolicy<'a> {
     to_day: f64,
     /// The number of crawls over which the figures are averaged.
     crawls: usize,
-    /// The ratio of the time in which the crawler's newest copy was current.
+    /// The fraction of the time in which the crawler's newest copy was current.
     fresh: Mean,
-    /// The ratio of the time in which the crawler's newest copy was current, up to minor changes.
+    /// The fraction of the time in which the crawler's newest copy was current, up to minor changes.
     near_fresh: Mean,
-    /// The number of changes since the last visit, where each further change counts less.
+    /// The missed changes since the last visit, averaged over time: the first counts 1, the second
+    /// 1/2, the third 1/3, and so on.
     missed: Mean,
-    /// The ratio of the 64 bits that differed.
+    /// The fraction of the 64 bits of a fingerprint in which the newest copy differed from the
+    /// current version, averaged over time.
     bits: Mean,
     /// The number of visits a day that were made in the measured time.
     measured_visits_per_day: f64,

@@ -10,7 +10,7 @@ use super::words;
 pub(super) struct Setting {
     /// The number of pages, including pages that are not in the sample.
     pub(super) pages: u64,
-    /// The ratio of the pages that are simulated.
+    /// The fraction of the pages that are simulated.
     pub(super) sample: f64,
     pub(super) days: f64,
     /// The lines below the table.

@@ -24,7 +24,7 @@ enum Pair {
     Equal,
     /// Computing the difference would take too long.
     Long,
-    /// The ratio of the words that changed, and the distance in bits by each recipe.
+    /// The fraction of the words that changed, and the distance in bits by each recipe.
     Changed(f32, Box<[u32]>),
 }
 

@@ -1,4 +1,4 @@
-//! Computes the ratio of words that changed between two texts.
+//! Computes the fraction of words that changed between two texts.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ impl Words {
     }
 }
 
-/// The ratio of the words of both texts that are not in their longest common subsequence: the
+/// The fraction of the words of both texts that are not in their longest common subsequence: the
 /// inserted and deleted words. `None` if that takes too long to compute.
 pub(super) fn changed(a: &[u32], b: &[u32]) -> Option<f32> {
     let all = a.len() + b.len();

@@ -136,18 +136,18 @@ pub(crate) struct Answer<'a> {
     short_pairs: u64,
     /// Pairs with too many words, which were not compared.
     long_pairs: u64,
-    /// The ratio of compared pairs with equal fingerprints.
+    /// The fraction of compared pairs with equal fingerprints.
     hidden: Option<f64>,
     bands: OfBands,
-    /// The ratio of pairs whose change is in the band that their distance predicts.
+    /// The fraction of pairs whose change is in the band that their distance predicts.
     right_share: Option<f64>,
-    /// The ratio of pairs whose change is two bands off.
+    /// The fraction of pairs whose change is two bands off.
     off_by_two: Option<f64>,
     /// The bands that would predict the most pairs correctly.
     most_right: Option<OfBands>,
     /// The bands that would predict the most pairs correctly if each band had equally many pairs.
     best_balanced: Option<OfBands>,
-    /// The ratios of pairs whose change is below, in, and above the predicted range.
+    /// The fractions of pairs whose change is below, in, and above the predicted range.
     below_in_above: Option<[f64; 3]>,
     /// The changes of words by distance; null without --magnitude.
     meanings: Option<Vec<OfDistance>>,
@@ -165,12 +165,12 @@ struct OfBands {
 struct OfDistance {
     distance: u32,
     pairs: u64,
-    /// The ratio of changed words that 10 %, 25 %, 50 %, 75 % and 90 % of these pairs do not
+    /// The fraction of changed words that 10 %, 25 %, 50 %, 75 % and 90 % of these pairs do not
     /// exceed.
     quantiles: [Option<f32>; 5],
-    /// The ratios of these pairs whose change is minor, moderate and major.
+    /// The fractions of these pairs whose change is minor, moderate and major.
     in_bands: Option<[f64; 3]>,
-    /// The predicted range of the ratio of changed words.
+    /// The predicted range of the fraction of changed words.
     words_changed: [Share; 2],
 }
 
@@ -232,7 +232,7 @@ fn row(name: &str, recipe: &Recipe, tally: &Tally) -> String {
     )
 }
 
-/// Prints the ratio of words that changed, by distance.
+/// Prints the fraction of words that changed, by distance.
 fn table(name: &str, recipe: &Recipe, tally: &Tally, output: &mut Output) -> Result<(), Failure> {
     output.line("")?;
     output.line(&format!("{name}: words changed, in percent; and pairs in each band"))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use simkeep::fingerprint::{Band, Bands, Recipe};
 
-/// The number of steps to which a ratio of words is rounded.
+/// The number of steps to which a fraction of words is rounded.
 const PARTS: f32 = 10_000.0;
 
 /// The changes of texts by the distance of their fingerprints by one recipe.
@@ -20,7 +20,7 @@ pub(super) struct Tally {
 /// The changes with one distance.
 #[derive(Clone, Default)]
 pub(super) struct Changes {
-    /// The number of pairs by the rounded ratio of changed words.
+    /// The number of pairs by the rounded fraction of changed words.
     parts: BTreeMap<u32, u64>,
     /// The number of pairs in each band: minor, moderate, major.
     bands: [u64; 3],
@@ -31,7 +31,7 @@ impl Changes {
         self.bands.iter().sum()
     }
 
-    /// The ratio of changed words that `share` of the pairs do not exceed; `None` without pairs.
+    /// The fraction of changed words that `share` of the pairs do not exceed; `None` without pairs.
     pub(super) fn quantile(&self, share: f64) -> Option<f32> {
         let mut left = share * self.pairs() as f64;
         let reached = self.parts.iter().find(|(_, pairs)| {
@@ -41,14 +41,14 @@ impl Changes {
         reached.map(|(parts, _)| *parts as f32 / PARTS)
     }
 
-    /// The ratio of the pairs in each band; `None` without pairs.
+    /// The fraction of the pairs in each band; `None` without pairs.
     pub(super) fn bands(&self) -> Option<[f64; 3]> {
         let pairs = self.pairs() as f64;
         (pairs > 0.0).then(|| self.bands.map(|in_band| in_band as f64 / pairs))
     }
 }
 
-/// The index of the band of a ratio of changed words: under 1 %, up to 10 %, more.
+/// The index of the band of a fraction of changed words: under 1 %, up to 10 %, more.
 fn band_of(changed: f32) -> usize {
     match changed {
         ..0.01 => 0,
@@ -70,11 +70,11 @@ fn predicted_band(bands: Bands, distance: u32) -> usize {
 /// How well bands predict changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rightness {
-    /// The ratio of pairs that are in the band that their distance predicts.
+    /// The fraction of pairs that are in the band that their distance predicts.
     pub(super) right: f64,
-    /// The ratio of pairs that are two bands off.
+    /// The fraction of pairs that are two bands off.
     pub(super) far_off: f64,
-    /// The mean over the bands of the ratio of their pairs that are predicted correctly, as if each
+    /// The mean over the bands of the fraction of their pairs that are predicted correctly, as if each
     /// band had equally many pairs.
     pub(super) balanced: f64,
 }
@@ -111,13 +111,13 @@ impl Tally {
         (0..).zip(&self.distances).filter(|(_, changes)| changes.pairs() > 0)
     }
 
-    /// The ratio of changed texts with equal fingerprints; `None` without texts.
+    /// The fraction of changed texts with equal fingerprints; `None` without texts.
     pub(super) fn hidden(&self) -> Option<f64> {
         let pairs = self.pairs() as f64;
         self.distances.first().filter(|_| pairs > 0.0).map(|same| same.pairs() as f64 / pairs)
     }
 
-    /// The ratios of pairs whose change is below, in, and above the predicted range.
+    /// The fractions of pairs whose change is below, in, and above the predicted range.
     pub(super) fn below_in_above(&self) -> Option<[f64; 3]> {
         let pairs = self.pairs() as f64;
         (pairs > 0.0).then(|| self.below_in_above.map(|count| count as f64 / pairs))
