@@ -1,5 +1,5 @@
-//! Any bytes as a sitemap, a feed or JSON lines of hints, or as rules. The result does not depend
-//! on their compression and on the pieces in which they arrive. The rule of a page is that of its
+//! Any bytes as a sitemap, a feed or JSON lines of hints, or as rules. The result depends neither
+//! on their compression nor on the pieces in which they arrive. The rule of a page is that of its
 //! longest prefix, compared with rules that are read line by line.
 //!
 //! The first byte modulo 3 selects the compression: 0 takes the rest as the file, compressed or

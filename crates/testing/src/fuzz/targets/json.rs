@@ -1,4 +1,4 @@
-//! Any bytes as JSON lines. The result does not depend on their compression and on the pieces in
+//! Any bytes as JSON lines. The result depends neither on their compression nor on the pieces in
 //! which they arrive. Each record that is written again is read back unchanged.
 //!
 //! The first byte modulo 3 selects the compression: 0 takes the rest as the file, compressed or

@@ -1,4 +1,4 @@
-//! Any bytes as a web archive. The result does not depend on their compression and on the pieces in
+//! Any bytes as a web archive. The result depends neither on their compression nor on the pieces in
 //! which they arrive, is valid for a store, and never takes too much memory at once.
 //!
 //! The first byte modulo 3 selects the compression: 0 takes the rest as the file, compressed or
