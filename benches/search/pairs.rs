@@ -33,7 +33,7 @@ enum Data {
     /// Each bit is set with a probability of 1/4, and 30 % share 16 bits; one in ten is planted
     /// likewise.
     Biased,
-    /// As the first, but 10,000 fingerprints are equal.
+    /// The first distribution, except that 10,000 fingerprints are equal.
     Copied,
 }
 

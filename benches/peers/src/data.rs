@@ -57,7 +57,7 @@ impl Spread {
 
 /// The distribution of bits outside of clusters.
 struct Bits {
-    /// How often each bit is set, out of 256; `None` for fair bits.
+    /// The number of times out of 256 that each bit is set; `None` for fair bits.
     weights: Option<[u64; 64]>,
 }
 

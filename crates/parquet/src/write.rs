@@ -36,7 +36,7 @@ pub trait Group: Default {
     ///
     /// # Errors
     ///
-    /// Those of the underlying writer.
+    /// The errors of the underlying writer.
     fn write<W: Write + Send>(
         &self,
         to: &mut SerializedRowGroupWriter<'_, W>,
@@ -64,7 +64,7 @@ impl<W: Write + Send, G: Group> Table<W, G> {
     ///
     /// # Errors
     ///
-    /// Those of `to`.
+    /// The errors of `to`.
     pub fn new(to: W) -> io::Result<Table<W, G>> {
         let schema = Arc::new(parse_message_type(G::SCHEMA).map_err(io_error)?);
         let column = |name: &str| ColumnPath::from(name);
@@ -84,7 +84,7 @@ impl<W: Write + Send, G: Group> Table<W, G> {
     ///
     /// # Errors
     ///
-    /// Those of the underlying writer.
+    /// The errors of the underlying writer.
     pub fn row(&mut self, row: &G::Row<'_>) -> io::Result<()> {
         self.rows += 1;
         self.url_bytes += self.group.push(row);
@@ -98,7 +98,7 @@ impl<W: Write + Send, G: Group> Table<W, G> {
     ///
     /// # Errors
     ///
-    /// Those of the underlying writer.
+    /// The errors of the underlying writer.
     pub fn end(mut self) -> io::Result<()> {
         if self.rows > 0 {
             self.write_group()?;

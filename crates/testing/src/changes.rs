@@ -24,7 +24,7 @@ pub struct Compared {
     pub before: i64,
     pub now: i64,
     pub found: Found,
-    /// When the page was last modified, according to the later visit.
+    /// The time when the page was last modified, according to the later visit; `None` if unknown.
     pub modified: Option<i64>,
 }
 

@@ -16,7 +16,7 @@ use crate::ms;
 pub struct Known {
     pub url: String,
     pub fingerprint: u64,
-    /// When its version in force was first seen, in milliseconds since 1970.
+    /// The time when its version in force was first seen, in milliseconds since 1970.
     pub since: i64,
     pub weight: Weight,
     /// The class that was set last, even if after the requested time.

@@ -52,7 +52,8 @@ pub struct Outcome {
     pub also: bool,
     pub copies: Vec<ExactCopy>,
     pub near: Vec<NearDuplicate>,
-    /// When the page was first seen with the content of the visit, in milliseconds since 1970.
+    /// The time when the page was first seen with the content of the visit, in milliseconds since
+    /// 1970.
     pub since: i64,
 }
 

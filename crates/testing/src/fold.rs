@@ -134,8 +134,8 @@ pub(super) fn in_force(entries: &[Entry]) -> (Vec<Content>, Option<i64>) {
     (version.into_iter().map(|k| k.content).collect(), seen)
 }
 
-/// When the last seen content was modified, as reported with it or later; of reports at one time,
-/// the latest modification.
+/// The time when the last seen content was modified, as reported with it or later. Of several
+/// reports at one time, the latest modification counts.
 pub(super) fn content_modified(entries: &[Entry]) -> Option<i64> {
     let visits = || entries.iter().filter_map(Entry::visit);
     let seen = visits().filter(|v| v.seen.content().is_some()).map(|v| v.time).max()?;
@@ -271,8 +271,8 @@ pub(super) fn version_at(entries: &[Entry]) -> Option<(Visit, Vec<Content>)> {
     (!gone(entries)).then_some((*last, contents))
 }
 
-/// When a page with these entries was first seen with a content that has one of these fingerprints
-/// or their digest, but not before its first visit; `None` if it never was.
+/// The time when a page with these entries was first seen with a content that has one of these
+/// fingerprints or their digest, but not before its first visit; `None` if it never was.
 pub fn since(entries: &[Entry], of: &[Content]) -> Option<i64> {
     let is_it = |content: &Content| {
         of.iter().any(|own| match own.digest {

@@ -12,7 +12,7 @@ const NEAREST: usize = 16;
 struct Known {
     page: Page,
     place: usize,
-    /// When its content in force was first seen, in milliseconds since 1970.
+    /// The time when its content in force was first seen, in milliseconds since 1970.
     since: i64,
 }
 

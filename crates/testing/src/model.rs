@@ -390,7 +390,7 @@ impl Model {
     }
 }
 
-/// When content with this digest was first seen.
+/// The time when content with this digest was first seen.
 fn first_seen_with(entries: &[Entry], digest: Option<Digest>) -> i64 {
     let of = |entry: &&Entry| entry.content().is_some_and(|c| c.digest == digest);
     entries.iter().find(of).unwrap().time().as_ms()

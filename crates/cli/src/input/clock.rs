@@ -28,7 +28,7 @@ impl ClockOptions {
     }
 }
 
-/// How much later than now a visit may be; `None` allows any time.
+/// The maximum time by which a visit may be later than now; `None` allows any time.
 #[derive(Clone, Copy)]
 struct Tolerance(Option<Duration>);
 

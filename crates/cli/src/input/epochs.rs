@@ -379,7 +379,7 @@ pub(crate) fn with_roles(epochs: &[EpochInfo]) -> String {
     words::some_names(named.iter().map(String::as_str))
 }
 
-/// What a store knows about the content of a page at a time.
+/// The data of a store about the content of a page at a time.
 pub(crate) struct KnownContent {
     /// The visits that saw the content. If there are several, their statuses differ.
     visits: Vec<Visit>,

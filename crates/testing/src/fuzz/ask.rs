@@ -134,7 +134,7 @@ pub fn check_same(store: &Store) {
 ///
 /// # Panics
 ///
-/// As [`check_same`].
+/// In the same cases as [`check_same`].
 pub fn check_same_reader(reader: &Reader, disk: &SimDisk) {
     let expected = if reader.fell_back() { &*SEALED } else { &GOLDEN.1 };
     let verified = verify(on(disk), VerifyOptions::default()).and_then(Verified::sound);

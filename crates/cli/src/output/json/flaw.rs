@@ -11,7 +11,7 @@ pub(crate) struct Flaw<'a> {
     file: &'a str,
     /// The approximate byte offset at which the damage begins.
     offset: u64,
-    /// What is wrong there.
+    /// A description of the damage.
     why: &'a str,
 }
 

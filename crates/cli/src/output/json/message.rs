@@ -25,7 +25,7 @@ pub(crate) struct Error<'a> {
     pub(crate) file: Option<&'a str>,
     /// The byte offset in that file; null if unknown.
     pub(crate) offset: Option<u64>,
-    /// What happened, and what to do about it.
+    /// A description of the failure, with advice on what to do about it.
     pub(crate) message: &'a str,
 }
 

@@ -13,8 +13,8 @@ pub(crate) struct Saw {
     sequence: u64,
     /// The number of the generation, for a published store; otherwise null.
     generation: Option<u64>,
-    /// When this was the newest state, if a writer is active; when a generation was published;
-    /// otherwise null.
+    /// The time when this was the newest state, if a writer is active; for a generation, the time
+    /// when it was published; otherwise null.
     written: Option<Time>,
     /// The number of acknowledged operations that are not in this state.
     behind: u64,

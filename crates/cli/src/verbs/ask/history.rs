@@ -119,7 +119,7 @@ fn meaning_of(entry: &HistoryEntry, clock: &Clock) -> String {
     }
 }
 
-/// What a visit found. Times have the format of the table.
+/// The verdict of a visit in words. Times have the format of the table.
 fn found(verdict: Verdict, clock: &Clock) -> String {
     let Verdict::Reverted { to, distance } = verdict else { return verdict.to_string() };
     let back = format!("reverted to the version of {}", clock.show(to));

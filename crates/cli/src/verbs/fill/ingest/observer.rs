@@ -28,7 +28,7 @@ const SUPERSEDED: &str = "redirect before content";
 /// The time without a new record after which waiting records are observed.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// How a record was treated.
+/// The result for a record.
 enum Taken {
     /// It added entries to a page.
     Record,
@@ -474,8 +474,8 @@ impl<'a> Observer<'a> {
         Ok(self.store.flush()?)
     }
 
-    /// How long to wait for input before [`rest`](Self::rest): not at all while another program may
-    /// wait for an outcome.
+    /// The time to wait for input before [`rest`](Self::rest): none while another program may wait
+    /// for an outcome.
     pub(super) fn patience(&self) -> Duration {
         let is_due = self.outcomes.as_ref().is_some_and(Outcomes::is_due);
         if is_due { Duration::ZERO } else { IDLE }

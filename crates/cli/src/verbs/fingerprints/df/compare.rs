@@ -49,11 +49,12 @@ pub(crate) struct Answer<'a> {
     idf: f64,
     /// The mean difference between the weights of a feature in the two tables.
     idf_difference: f64,
-    /// How far fingerprints move between the tables; null if no documents were named.
+    /// The distances between the fingerprints of documents by the two tables; null if no documents
+    /// were named.
     moves: Option<Moved<'a>>,
 }
 
-/// How far the fingerprints of documents move between the tables.
+/// The distances between the fingerprints of documents by the two tables.
 #[derive(Serialize, JsonSchema)]
 struct Moved<'a> {
     documents: u64,
@@ -62,7 +63,7 @@ struct Moved<'a> {
     by_bits: &'a [u64],
 }
 
-/// How far the fingerprints of documents move.
+/// Counts of the distances between the fingerprints of documents by the two tables.
 struct Moves {
     documents: u64,
     /// The number of documents by the number of bits.

@@ -16,7 +16,7 @@ pub(crate) enum Line<'a> {
     Versions(&'a versions::Answer<'a>),
 }
 
-/// How well a recipe or signature finds near-duplicates.
+/// The quality of a recipe or signature for finding near-duplicates.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OfRecipe<'a> {
     /// The name of the recipe or signature, as the user named it.

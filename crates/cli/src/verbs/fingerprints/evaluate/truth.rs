@@ -2,7 +2,7 @@
 
 use crate::output::words::count;
 
-/// How near pairs of documents are, in compressed sparse row form.
+/// The nearness of pairs of documents, in compressed sparse row form.
 #[derive(Debug)]
 pub(super) struct Truth {
     /// For each document, the start of its pairs with larger numbers.
@@ -80,7 +80,7 @@ impl Pairs {
 }
 
 impl Truth {
-    /// How near two documents are.
+    /// Returns the nearness of two documents.
     #[expect(clippy::indexing_slicing, reason = "every document has a start, and so has the end")]
     pub(super) fn of(&self, one: u32, other: u32) -> Nearness {
         let (smaller, larger) = (one.min(other) as usize, one.max(other));

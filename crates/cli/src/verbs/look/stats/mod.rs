@@ -142,7 +142,7 @@ pub(crate) struct Answer<'a> {
     epoch_due: bool,
     /// The segments, the oldest first.
     segments: Vec<Segment>,
-    /// How pages change; null without --changes.
+    /// Figures of how pages change; null without --changes.
     survey: Option<Changes>,
     saw: Saw,
 }
@@ -190,7 +190,7 @@ struct Segment {
     size_bytes: u64,
 }
 
-/// How pages change. Above a million pages, the numbers are estimates from a sample.
+/// Figures of how pages change. Above a million pages, they are estimates from a sample.
 #[derive(Serialize, JsonSchema)]
 struct Changes {
     pages: Number,

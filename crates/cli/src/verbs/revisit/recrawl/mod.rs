@@ -143,7 +143,7 @@ impl Recrawl {
     }
 }
 
-/// When a page is due, and why.
+/// The due date of a page, with the figures behind it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
     #[serde(flatten)]

@@ -191,7 +191,7 @@ impl Files<'_> {
     }
 }
 
-/// What is written of a line.
+/// The output for a line: unchanged, nothing, or with marks.
 enum Written {
     AsItIs,
     Not,

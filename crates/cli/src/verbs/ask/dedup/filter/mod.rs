@@ -40,7 +40,7 @@ pub(super) struct Filter {
     notes: Option<Notes>,
 }
 
-/// How documents are named, and what happens to dropped documents.
+/// The settings of a filter: the names of documents, and the treatment of dropped documents.
 struct How {
     keys: Keys,
     /// Whether dropped documents are marked instead of left out.

@@ -67,7 +67,7 @@ fn predicted_band(bands: Bands, distance: u32) -> usize {
     }
 }
 
-/// How well bands predict changes.
+/// The quality of bands as predictions of changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rightness {
     /// The fraction of pairs that are in the band that their distance predicts.
@@ -123,7 +123,7 @@ impl Tally {
         (pairs > 0.0).then(|| self.below_in_above.map(|count| count as f64 / pairs))
     }
 
-    /// How well these bands predict changes; `None` without pairs.
+    /// Returns the quality of these bands as predictions of changes; `None` without pairs.
     #[expect(clippy::indexing_slicing, reason = "three bands")]
     pub(super) fn rightness(&self, bands: Bands) -> Option<Rightness> {
         let (mut right, mut far_off, mut of_band) = ([0; 3], 0, [0; 3]);
