@@ -1,4 +1,5 @@
-//! The kept corpus of each fuzz target, and neighbours of its inputs, the same on every run.
+//! The kept corpus of each fuzz target, and neighbours of its inputs, which are the same on every
+//! run.
 
 #![cfg(test)]
 #![cfg(not(shuttle))]

@@ -79,7 +79,7 @@ fn urls_with_a_thousand_parameters_cost_linear_time() {
     let ((summary, sites), most) = most_taken(|| found(&store, &asked));
     println!("{most} taken, {:?} for {all} pages", start.elapsed());
     assert!(most < (16 << 20) + BESIDE_BYTES, "{most}");
-    // Some 100 to 300 µs each.
+    // About 100 to 300 µs each.
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     assert_eq!((summary.pages, sites.len()), (all, 0));
 }

@@ -33,7 +33,7 @@ fn store(dir: &Path, fingerprints: impl Iterator<Item = u64>) -> Store {
     store
 }
 
-/// Three in ten are near others.
+/// Three in ten of the fingerprints are near others.
 fn strangers(pages: u64) -> impl Iterator<Item = u64> {
     (0..pages).map(|page| {
         let of = if page % 10 < 3 { page / 100 } else { page };

@@ -16,7 +16,7 @@ fn options() -> Options {
     Options::default().durability(Durability::OnFlush)
 }
 
-/// The cost of opening a store with a segment that has a number of epochs.
+/// The cost of opening a store with a segment that has this number of epochs.
 fn opening(epochs: u32) -> Duration {
     let disk = SimDisk::new();
     let store = Store::create(on(&disk), options()).unwrap();

@@ -11,10 +11,10 @@ use simkeep_testing::allocator::{alone, most_taken};
 use simkeep_testing::choice;
 use simkeep_testing::depth::deep;
 
-/// Documents at depth 1. Fewer documents get proportionally less memory.
+/// The number of documents at depth 1. Fewer documents get proportionally less memory.
 const DOCUMENTS: u64 = 1_000_000;
 const WORDS: u32 = 100;
-/// Distinct words. Hardly half of the rarer ones occur in any document.
+/// The number of distinct words. Hardly half of the rarer words occur in any document.
 const VOCABULARY: f64 = 4e7;
 const TERMS_MIN: u64 = 10_000_000;
 const MEMORY_BYTES: usize = 256 << 20;
@@ -23,7 +23,7 @@ const BYTES_MAX: usize = 512 << 20;
 /// One in this many features is also counted in a map, to compare.
 const SAMPLED: u64 = 4096;
 
-/// Words by Zipf's law: the word of rank r with a probability of about 1/r.
+/// A document whose words follow Zipf's law: the word of rank r has a probability of about 1/r.
 fn document(choice: &mut impl FnMut(u64) -> u64, text: &mut String) {
     text.clear();
     for _ in 0..WORDS {

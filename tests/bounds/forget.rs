@@ -7,7 +7,7 @@ use simkeep::{Durability, Epoch, Observation, Prefix, Scope, Store};
 use simkeep_testing::allocator::alone;
 use simkeep_testing::{ms, small};
 
-/// A page, and the prefix that is forgotten once it was observed.
+/// The URL of a page, and the prefix that is forgotten after the page was observed.
 type Step = fn(usize) -> (String, String);
 
 /// Disjoint prefixes; one prefix repeatedly; many prefixes within one that is forgotten repeatedly.
@@ -48,8 +48,8 @@ fn observe(store: &Store, url: &str) {
     store.observe(Observation::content(url, ms(1), 7, Epoch::from_number(0))).unwrap();
 }
 
-/// Observes, forgets and looks up `count` times. Returns the time of each round, and the time of the
-/// lookups of a round after the store is sealed.
+/// Observes, forgets and looks up `count` times. Returns the mean time per step, and the mean time
+/// of the lookups per step after the store is sealed.
 fn forget(count: usize, step: Step) -> (Duration, Duration) {
     let store = store();
     let steps: Vec<(String, Prefix)> =

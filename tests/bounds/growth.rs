@@ -90,6 +90,6 @@ fn merging_four_times_the_pages_takes_little_more_memory() {
     let [few, many] = [100_000, 400_000].map(merge);
     println!("{few} bytes, and {many} for four times the pages");
     assert!(many < MEMORY_BYTES + BUFFERS_BYTES, "{many} bytes");
-    // More threads wait with full file buffers at the same time.
+    // More buffers of files are full at the same time, especially if many threads have to wait.
     assert!(many * 10 < few * 25, "{few} bytes, then {many}");
 }

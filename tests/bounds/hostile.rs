@@ -48,7 +48,7 @@ fn patience(time: Duration) -> Duration {
 
 const MIB: usize = 1 << 20;
 
-/// More repetitions for fast operations.
+/// Reduces a number in builds without optimisation, and at low depth.
 fn many(n: i64) -> i64 {
     if cfg!(debug_assertions) { n / 20 } else { up_to(n) }
 }
@@ -158,7 +158,7 @@ fn copy(n: i64) -> String {
     format!("https://host{}.example/{n}", n % 1000)
 }
 
-/// Half of the pages have one digest and half another.
+/// Half of the pages have one digest, and the other half another.
 fn copied(url: &str, n: i64, fingerprint: u64) -> Observation<'_> {
     Observation::content(url, ms(n), fingerprint, Epoch::from_number(0))
         .digest(digest(u8::from(n % 2 == 0)))

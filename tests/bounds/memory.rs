@@ -21,7 +21,7 @@ use simkeep_testing::forge::segment::{Section, Segment};
 /// All files together have less than 200 KB.
 const BYTES_MAX: usize = 48 << 20;
 
-/// Values that no count and no length in these files has.
+/// Values that differ from every count and length in these files.
 const HUGE: [u64; 5] = [u64::MAX, (1 << 30) - 1, 1 << 40, (1 << 62) - 1, (1 << 32) - 1];
 
 /// The values that are tried: at least one that overflows every sum, and one that is plausible.
@@ -266,7 +266,7 @@ fn memory_does_not_grow_with_a_sparse_section() {
         }
         let roots = (4 * blocks).div_ceil(4096);
         table.resize(table.len() + usize::try_from(4 * roots).unwrap(), 0);
-        // The table lies where the last section ends.
+        // The table is where the last section ends.
         let Some(sparse) = Sparse::new(start + table.len() as u64 + 64) else { return };
         sparse.end(&table, table.len() as u64, sound.sections.len() as u64 + 1, roots);
         sparse.check(&format!("a section of kind {kind} of 1 GiB"));

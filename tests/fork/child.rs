@@ -13,12 +13,13 @@ pub(crate) fn forks() -> u64 {
     simkeep_testing::depth::deep(50).max(6)
 }
 
-/// A running child; killed when it is dropped.
+/// A running child, which is killed when it is dropped.
 pub(crate) struct Child(libc::pid_t);
 
 /// Forks. The child continues here with `None`, and must call [end](end) before the test ends.
 pub(crate) fn split() -> Option<Child> {
-    // SAFETY: the child has one thread, and does what any thread may do but wait for others.
+    // SAFETY: the child has one thread, and does only what any thread may do, except waiting for
+    // others.
     match unsafe { libc::fork() } {
         -1 => panic!("no fork: {}", std::io::Error::last_os_error()),
         0 => None,
@@ -28,7 +29,7 @@ pub(crate) fn split() -> Option<Child> {
 
 /// Ends the child without running the rest of the test.
 pub(crate) fn end(well: bool) -> ! {
-    // SAFETY: it ends the process without anything that its threads had registered.
+    // SAFETY: it ends the process without running anything that its threads had registered.
     unsafe { libc::_exit(i32::from(!well)) }
 }
 
@@ -39,7 +40,7 @@ pub(crate) fn fork(work: impl FnOnce()) -> Child {
 
 /// Returns a second owner of a value, for a child that ends before the first one could notice.
 pub(crate) fn copy_of<T>(value: &T) -> T {
-    // SAFETY: only children call it, and their memory goes without a second drop.
+    // SAFETY: only children call it, and they end without dropping the value a second time.
     unsafe { std::ptr::read(value) }
 }
 
@@ -49,7 +50,7 @@ impl Child {
         let since = Instant::now();
         loop {
             let mut status = 0;
-            // SAFETY: a child of this process that nobody else waits for.
+            // SAFETY: a child of this process for which nothing else waits.
             let ended = unsafe { libc::waitpid(self.0, &raw mut status, libc::WNOHANG) };
             if ended == self.0 {
                 std::mem::forget(self);
@@ -64,7 +65,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // SAFETY: a child of this process that nobody else waits for.
+        // SAFETY: a child of this process for which nothing else waits.
         unsafe {
             libc::kill(self.0, libc::SIGKILL);
             libc::waitpid(self.0, std::ptr::null_mut(), 0);

@@ -45,7 +45,7 @@ fn child_that_dropped_the_store_frees_a_killed_parents_lock() {
         let grandchild = fork(|| {
             drop(copy_of(&store));
             std::fs::write(&ready, "").unwrap();
-            // Longer than the test, which does not wait for it.
+            // Longer than the test, which does not wait for the child.
             std::thread::sleep(Duration::from_secs(20));
         });
         while !ready.exists() {

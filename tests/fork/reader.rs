@@ -10,7 +10,7 @@ use super::child::{copy_of, fork, forks};
 /// Visits of one page; enough that its head is cached.
 const DEEP: i64 = 5000;
 
-/// Every kind of question, on segments and on a replayed journal.
+/// Asks every kind of question, on segments and on a replayed journal.
 fn ask(reader: &Reader) {
     assert_eq!(reader.snapshot().near(3 << 32, 0).unwrap().near.len(), 1);
     assert!(!reader.snapshot().search(&Query::nearest(5, 3)).unwrap().near.is_empty());

@@ -1,4 +1,5 @@
-//! Differences between URLs that do not matter: planted ones are found, with the right counts.
+//! Alias detection: planted differences between URLs that lead to the same content are found, with
+//! the right counts.
 
 use std::ops::ControlFlow;
 

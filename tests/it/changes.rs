@@ -20,14 +20,15 @@ const URL: &str = "http://example.com/";
 const FIRST: Epoch = Epoch::from_number(0);
 const SECOND: Epoch = Epoch::from_number(1);
 
-/// Two epochs, the second one with these options.
+/// Two epochs, the second of which has these options.
 fn epochs(options: impl Into<EpochOptions>) -> Vec<EpochInfo> {
     let store = Store::create(on(&SimDisk::new()), small()).unwrap();
     store.register_epoch(EPOCHS[1], options).unwrap();
     store.snapshot().epochs().to_vec()
 }
 
-/// Content with a digest by number (0: none) and a fingerprint shifted by `bits` (99: none).
+/// Content with digest number `name` (0: none), and with a fingerprint shifted by `bits` (99:
+/// none).
 fn content(epoch: Epoch, bits: u32, name: u8) -> Seen {
     let fingerprint = (bits < 99).then(|| u64::MAX.checked_shl(bits).unwrap_or(0));
     let digest = (name > 0).then(|| digest(name));
@@ -95,7 +96,7 @@ fn contents_without_a_distance_are_not_compared() {
     let (first, second) = (content(FIRST, 0, 1), content(SECOND, 30, 2));
     assert_eq!(found(&[first, second]), None);
     assert_eq!(found(&[first, content(FIRST, 99, 2)]), None);
-    // The next comparison starts from the new one.
+    // The next comparison starts from the new content.
     assert_eq!(found(&[first, second, content(SECOND, 31, 3)]), Some(Found::Unchanged));
     assert_eq!(found(&[first, second, content(SECOND, 0, 3)]), Some(Found::Changed(Some(30))));
     assert_eq!(found(&[WORD, first]), None);
@@ -196,7 +197,7 @@ fn counts_are_halved_at_128_comparisons() {
         let seen = content(FIRST, if n % 4 == 3 { 30 } else { 0 }, 0);
         Entry::Visit(Visit { time: ms(n * day), seen, status: None, modified: None })
     };
-    // Unchanged twice, a change or a return, a return.
+    // In turn: unchanged twice, then a change or a return, then a return.
     let all: Vec<Entry> = (0..=128).map(at).collect();
     let counts = |n: usize| {
         let changes = Changes::of(&all[..=n], &epochs);
@@ -264,7 +265,7 @@ fn restatement_counts_after_a_weight_of_another_time() {
         store.set_property(PropertyUpdate::weight(URL, ms(5000 + time), 2.0)).unwrap();
         store.restate(Restatement::new(URL, ms(time), restated, other)).unwrap();
     }
-    // By the newer epoch, in which all bits differ.
+    // Compared by the newer epoch, in which all bits differ.
     assert_eq!(agrees(&store).changes(), 1);
     store.seal().unwrap();
     assert_eq!(agrees(&store).changes(), 1);

@@ -66,7 +66,7 @@ fn compaction_leaves_one_segment_and_frees_space_at_once() {
     let segments = names.iter().filter(|name| matches!(name, Name::Segment(_))).count();
     assert_eq!((segments, names.len()), (1, 4), "{names:?}");
     assert!(had - bytes(&disk) >= done.freed_bytes(), "{done:?}");
-    // There is nothing more to do.
+    // There is nothing left to do.
     let again = store.compact(&Progress::default()).unwrap();
     assert_eq!((again.merged.inputs, again.freed_bytes()), (0, 0));
     assert_eq!(Compaction::of(&store.snapshot()).unwrap().temporary_bytes, 0);
@@ -161,7 +161,7 @@ fn store_works_when_the_new_catalog_does_not_fit() {
     store.seal().unwrap();
     store.merge(&Progress::default()).unwrap();
     let before = held(&store);
-    // There is one segment: only the catalog is written.
+    // There is one segment, so only the catalog is written.
     disk.fail(Fault {
         strikes: Strikes::Space,
         nth: 1,

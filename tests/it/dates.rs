@@ -11,7 +11,8 @@ fn content(time: i64) -> Observation<'static> {
     Observation::content(URL, ms(time), time.cast_unsigned(), Epoch::from_number(0))
 }
 
-/// When the page was modified, in this store and after it was sealed, merged and opened again.
+/// The modification time of the page, which must be the same after the store is sealed, merged and
+/// reopened.
 fn modified(disk: &SimDisk, store: Store) -> Option<i64> {
     let modified = |store: &Store| store.snapshot().latest(URL).unwrap().unwrap().modified;
     let first = modified(&store).map(Time::as_ms);
@@ -55,7 +56,7 @@ fn page_reports_the_latest_modified_date_of_its_content() {
             let store = create(&disk, small());
             for visit in visits {
                 store.observe(*visit).unwrap();
-                // Each in a segment of its own.
+                // Each visit is in its own segment.
                 store.seal().unwrap();
             }
             assert_eq!(modified(&disk, store), expected, "{visits:?}");

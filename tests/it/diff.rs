@@ -13,13 +13,14 @@ use simkeep_testing::{EPOCHS, create, digest, ms, on, small};
 
 const URLS: [&str; 3] = ["http://b.example/", "http://a.example/x", "http://a.example/y"];
 
-/// The states of a page.
+/// One possible observation of a page.
 #[derive(Clone, Copy, Debug)]
 struct Saw {
     page: usize,
     time: i64,
-    /// Content: the epoch, the shift of the fingerprint in bits (20 and more: none), the number of the
-    /// digest (0: none), and whether the other epoch has content, too. `None` is gone or failed.
+    /// Content: the epoch, the shift of the fingerprint in bits (20 and more: none), the number of
+    /// the digest (0: none), and whether there is content of the other epoch, too. `None` is gone
+    /// or failed.
     seen: Option<(u32, u32, u8, bool)>,
     failed: bool,
     weight: Option<f64>,
@@ -121,8 +122,8 @@ fn rows(found: impl Iterator<Item = simkeep::Result<Difference>>) -> Vec<(String
     found.map(|found| found.unwrap()).map(|f| (f.url, f.verdict, f.priority)).collect()
 }
 
-/// Keeps one visit per page and time. Two visits at one time leave two contents, but an observation
-/// has only one.
+/// Keeps one visit per page and time. Two visits at one time would result in two contents, but an
+/// observation has only one.
 fn once(all: Vec<Saw>) -> Vec<Saw> {
     let mut seen = BTreeSet::new();
     all.into_iter().filter(|saw| seen.insert((saw.page, saw.time))).collect()

@@ -56,7 +56,8 @@ fn histories(path: &Path, seed: u64) -> u64 {
     id
 }
 
-/// Creates a store of `count` pages in one segment; every tenth has the fingerprint of another.
+/// Creates a store of `count` pages in one segment. Every tenth page has the fingerprint of
+/// another.
 fn pages(path: &Path, count: u64, options: Options) -> u64 {
     let store = Store::create(path, options.background(false)).unwrap();
     let mut choice = choice(count);
@@ -78,12 +79,12 @@ fn pages(path: &Path, count: u64, options: Options) -> u64 {
     id
 }
 
-/// Returns the number of tries: `most` at depth 1, a tenth of that for a large file.
+/// Returns the number of attempts: `most` at depth 1, or a tenth of that for a large file.
 fn tries(bytes: &[u8], most: u64) -> u64 {
     if bytes.len() < 1 << 20 { deep(most) } else { deep(most / 10) }
 }
 
-/// Stores with sections of every kind: with no tables, with rotations, with cells.
+/// Stores with sections of every kind: without tables, with rotations, and with cells.
 fn stores(directory: &Path) -> Vec<(PathBuf, u64)> {
     let mut stores = Vec::new();
     for seed in 0..3 {
@@ -117,7 +118,7 @@ fn dump_covers_every_byte_once_from_any_offset() {
         let segment = SegmentView::of(&snapshot, id).unwrap().unwrap();
         let count = |what: &str| all.iter().filter(|l| l.meaning.starts_with(what)).count() as u64;
         assert_eq!(count("record of page "), segment.pages);
-        // Restatements and weights are entries, too.
+        // Restatements and weights are also entries.
         assert!(count("tag: ") >= segment.visits, "{} tags", count("tag: "));
         for section in &segment.sections {
             kinds.extend((section.bytes > 0).then_some(section.kind));

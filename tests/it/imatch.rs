@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(a.digests().as_slice(), expected(&words));
         let mut pairs = expected(&words).into_iter().zip(expected(&changed));
         prop_assert_eq!(a.agrees(&b), pairs.any(|(a, b)| a.is_some() && a == b));
-        // On any thread.
+        // Digests do not depend on the thread.
         let on_threads = std::thread::scope(|scope| {
             [(); 4].map(|()| scope.spawn(|| of(&words))).map(|thread| thread.join().unwrap())
         });

@@ -212,7 +212,7 @@ fn census_can_be_cancelled() {
 fn large_hosts_are_named_with_their_ratio() {
     let store = create(&SimDisk::new(), simkeep::Options::default());
     for page in 0..1000 {
-        // Half of all, a quarter, and two hundred and fifty hosts of one page.
+        // Half of the pages, a quarter of them, and 250 hosts with one page each.
         let host = match page % 4 {
             0 | 1 => "half.example".to_owned(),
             2 => "quarter.example".to_owned(),

@@ -18,7 +18,7 @@ fn declared(architecture: &str) -> BTreeMap<String, usize> {
     let rows = rows.map_while(|line| line.strip_prefix("| `"));
     let names = rows.enumerate().flat_map(|(row, line)| {
         let cell = line.split('|').next().unwrap_or_default();
-        // The cell is `one`, `two`; its first backtick is gone.
+        // The cell is `one`, `two`; its first backtick has been removed.
         cell.split('`').step_by(2).map(move |name| (name.trim().to_owned(), row))
     });
     names.filter(|(name, _)| !name.is_empty()).collect()
@@ -70,7 +70,7 @@ fn code(text: &str) -> String {
     code
 }
 
-/// A text of code without comments, strings and characters. Lines stay.
+/// The text of code without comments, strings and characters. Lines are kept.
 fn without_literals(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(c) = rest.chars().next() {
@@ -102,7 +102,7 @@ fn without_literals(text: &str) -> String {
     out
 }
 
-/// The paths that begin with `crate` or `super`, with those of a `use` in braces written out.
+/// The paths that begin with `crate` or `super`. Braces of a `use` are expanded into single paths.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let code = &code.replace("self::super::", "super::");
@@ -118,7 +118,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Adds the paths that begin with `before` and go on with `rest`. Returns what stands behind them.
+/// Adds the paths that begin with `before` and continue with `rest`. Returns the text after them.
 fn expand<'c>(before: &[String], rest: &'c str, found: &mut Vec<Vec<String>>) -> &'c str {
     let rest = rest.trim_start();
     if let Some(mut inside) = rest.strip_prefix('{') {
@@ -146,7 +146,7 @@ fn expand<'c>(before: &[String], rest: &'c str, found: &mut Vec<Vec<String>>) ->
     alias.unwrap_or(rest)
 }
 
-/// The module of a path in a module; a path that leaves the library is dropped.
+/// Resolves a path used in module `of` to a module. Names after the module are dropped.
 fn resolve(path: &[String], of: &Module, all: &BTreeMap<Module, String>) -> Module {
     let (mut at, mut rest) = (of.clone(), path);
     if let Some(("crate", after)) = rest.split_first().map(|(word, after)| (&word[..], after)) {
@@ -194,7 +194,7 @@ fn faults(order: &BTreeMap<String, usize>, all: &BTreeMap<Module, String>) -> Ve
     faults
 }
 
-/// Folders of one folder that use each other.
+/// Folders that use each other and have the same parent folder.
 fn cycles(
     uses: &BTreeMap<Module, BTreeSet<Module>>,
     all: &BTreeMap<Module, String>,
@@ -213,7 +213,7 @@ fn cycles(
             edges.entry(user).or_default().insert(used);
         }
     }
-    // All folders that a folder reaches.
+    // Whether a folder reaches itself.
     let reach = |from: &[String]| {
         let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
         while let Some(next) = left.pop() {

@@ -15,7 +15,7 @@ use simkeep_testing::{in_repository, ms, on, small};
 
 const F: u64 = 0x0123_4567_89ab_cdef;
 
-/// Creates a store, and returns it with the recording of its metrics.
+/// Creates a store. Returns it with the recording of its metrics.
 fn recorded(disk: Arc<dyn Disk>, options: Options) -> (Store, Recording) {
     let recording = Recording::default();
     let store = with_local_recorder(&recording, || Store::create(disk, options)).unwrap();

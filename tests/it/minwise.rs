@@ -13,7 +13,7 @@ fn splitmix(n: u64) -> u64 {
     mix(mix(mix(x, 30, 0xbf58_476d_1ce4_e5b9), 27, 0x94d0_49bb_1331_11eb), 31, 1)
 }
 
-/// The fingerprint of a set of features.
+/// The expected fingerprint of a set of features.
 fn expected(features: &[u64]) -> u64 {
     let hash = |feature: &u64| xxh3_64_with_seed(&feature.to_le_bytes(), 0x6d69_6e77_6973_6531);
     let sorted: BTreeSet<u64> = features.iter().map(hash).collect();

@@ -133,7 +133,7 @@ fn operations_match_what_was_acknowledged() {
         }
         let read = Reader::open(on(&disk)).unwrap().snapshot();
         assert_eq!(all(&read, 0), held);
-        // A forget operation reports its scope.
+        // Forgotten pages count by the state that they had.
         let states = |view: &Snapshot| {
             let overview = Overview::of(view).unwrap();
             (overview.pages, overview.in_force, overview.gone, overview.never)

@@ -23,7 +23,7 @@ fn content(url: &str, time: i64, fingerprint: u64, digest: u8) -> Observation<'_
         .digest(Digest([digest; 16]))
 }
 
-/// Runs something that must not wait for ever.
+/// Runs an operation that must not wait for ever.
 fn in_time(what: impl FnOnce() + Send + 'static) {
     let (done, wait) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -46,7 +46,7 @@ fn writers_do_not_wait_for_merges_not_yet_due() {
     });
 }
 
-/// Many segments are due to be merged, and the disk is too full for it.
+/// Many segments are due for a merge, and the disk is too full for it.
 #[test]
 fn writers_do_not_wait_for_merges_without_room() {
     in_time(|| {
@@ -89,7 +89,7 @@ fn many_segments_merge_into_one() {
 #[test]
 fn memtables_left_by_a_crash_are_sealed_in_foreground() {
     in_time(|| {
-        // Crash wherever the store is: with some seeds a full memtable had not been sealed yet.
+        // A crash at any state: with some seeds a full memtable had not been sealed yet.
         let disk = SimDisk::new();
         let store = Store::create(on(&disk), options(4, true)).unwrap();
         for i in 0..40 {
@@ -162,7 +162,7 @@ fn closing_during_a_manual_seal_keeps_the_store_whole() {
         }
         let other = store.clone();
         let thread = std::thread::spawn(move || {
-            // Succeeds, or fails because the store is closed.
+            // The call succeeds, or fails because the store is closed.
             let _ = other.seal();
         });
         store.close().unwrap();
@@ -190,7 +190,7 @@ fn constantly_visited_page_costs_no_more_than_others() {
         }
         let before = store.snapshot().latest(url).unwrap();
         drop(store);
-        // The same again when the journal is replayed.
+        // The results are the same after the journal is replayed.
         let store = Store::open(on(&disk.crash_synced_only()), options(262_144, false)).unwrap();
         assert_eq!(store.snapshot().latest(url).unwrap(), before);
         assert_eq!(before.unwrap().visits, 100_000);
@@ -240,7 +240,7 @@ fn memtable_filled_during_a_catalog_swap_is_sealed_later() {
             let before = last.lock().unwrap().replace((kind, name));
             let is_named = before == Some((OpKind::Rename(Name::Catalog), Some(Name::CatalogNew)));
             if is_named && kind == OpKind::SyncDir(Dir::Root) {
-                // The new catalog has its name, but the purge has not switched to it yet.
+                // The new catalog has its final name, but the purge has not switched to it yet.
                 renamed.send(()).unwrap();
                 std::thread::sleep(Duration::from_millis(300));
             }

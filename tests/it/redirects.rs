@@ -81,7 +81,7 @@ fn redirect_belongs_to_no_epoch() {
         store.restate(simkeep::Restatement::new(OTHER, ms(11), PRINT, second)).unwrap();
         store.end_epoch(first, 0).unwrap();
         assert_eq!(Stale::of(&store.snapshot(), second, None).count(), 0);
-        // Known, though its first epoch has ended.
+        // The visit is known, although its first epoch has ended.
         let again = store.observe(Observation::redirect(URL, ms(10), "/b").status(302)).unwrap();
         assert_eq!(again.verdict, Verdict::Known);
         let later = store.observe(Observation::redirect(URL, ms(20), "/b")).unwrap();

@@ -52,7 +52,7 @@ fn crawl(store: &Store, visits: u64, after_each_batch: impl Fn(&Store)) {
 
 #[test]
 fn c8_idle_store_is_little_larger_than_fully_merged() {
-    // With as many segments as there may be of each size, or almost.
+    // With the maximum number of segments of each size, or almost.
     for visits in [7_500, 23_500, 63_500] {
         let disk = SimDisk::new();
         let rest = Duration::from_millis(300);
@@ -99,7 +99,7 @@ fn c8_idle_store_frees_the_space_of_forgotten_pages() {
     let options = small().memtable_observations(10_000).merge_fanout(8);
     let options = options.background(true).seal_after(rest);
     let store = Store::create(on(&disk), options).unwrap();
-    // One page of ten has nearly all visits.
+    // One page in ten has nearly all visits.
     let mut batch = Vec::new();
     for page in 0..100u64 {
         let visits = if page % 10 == 0 { 500 } else { 1 };

@@ -85,7 +85,7 @@ fn ranges_cover_each_page_once_and_are_balanced() {
 #[test]
 fn range_includes_its_first_url_and_excludes_its_last() {
     let store = Store::create(on(&SimDisk::new()), Options::default().background(false)).unwrap();
-    // The last two have one SURT key.
+    // The last two URLs have the same SURT key.
     let all = ["http://a.example/", "http://a.example/b", "http://b.example", "http://b.example/"];
     for _ in 0..2 {
         for url in all {
@@ -100,7 +100,7 @@ fn range_includes_its_first_url_and_excludes_its_last() {
             assert_eq!(urls(&snapshot, None, [Some(all[from]), None]), &all[from..]);
             assert_eq!(urls(&snapshot, None, [None, Some(all[from])]), &all[..from]);
         }
-        // There are no such pages.
+        // The bounds need not be URLs of pages.
         let between = [Some("http://a.example/a"), Some("http://b.example/a")];
         assert_eq!(urls(&snapshot, None, between), &all[1..]);
         assert_eq!(urls(&snapshot, None, [Some("urn:x"), None]), Vec::<String>::new());

@@ -7,7 +7,7 @@ use simkeep_testing::in_repository;
 
 const COMMENT_COLUMNS_MAX: usize = 105;
 
-/// Every source file of the repository.
+/// All source files of the repository.
 fn files() -> Vec<PathBuf> {
     let folders = ["src", "crates", "bindings", "tests", "examples", "fuzz", "benches"];
     let mut folders: Vec<PathBuf> = folders.iter().map(|folder| in_repository(folder)).collect();

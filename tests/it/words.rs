@@ -62,7 +62,7 @@ fn texts() -> Vec<(PathBuf, String)> {
     texts
 }
 
-/// A text in one line, in lower case, without the marks of comments.
+/// A text in one line, in lower case, without comment markers.
 fn flat(text: &str) -> String {
     let mut flat = String::with_capacity(text.len());
     for line in text.lines() {

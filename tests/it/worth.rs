@@ -81,7 +81,7 @@ fn new_digest_without_a_distance_is_novel() {
         novel(&[bare(one)]) && novel(&[bare(one), bare(two)]) && novel(&[bare(one), bare(None)])
     );
     assert!(!novel(&[bare(one), bare(one)]) && !novel(&[bare(one), bare(two), bare(one)]));
-    // Other epochs.
+    // Content of another epoch.
     let (a, b) = (content(0), content(1));
     assert!(novel(&[a, of_second(a)]) && novel(&[named(a, 1), named(of_second(a), 2)]));
     assert!(!novel(&[named(a, 1), named(of_second(a), 1)]));
@@ -105,7 +105,7 @@ fn newest_epoch_of_a_version_decides_what_is_minor() {
     assert_eq!(outcome.verdict.distance().unwrap().bits, 9);
     assert!(!outcome.novel);
     assert!(observe(3, 21, 30).novel);
-    // It is near an earlier one in either epoch.
+    // The content is near an earlier one in either epoch.
     assert!(!observe(4, 1, 60).novel);
     assert!(observe(5, 40, 45).novel);
     assert!(!observe(6, 60, 50).novel);
@@ -181,7 +181,7 @@ fn late_visit_has_no_priority_but_counts_in_later_comparisons() {
     assert!(!observe(50, 61).novel);
 }
 
-/// The fields of an outcome that depend on the page alone.
+/// The fields of an outcome that depend only on the page.
 fn page_fields(outcome: &Outcome) -> (Verdict, bool, f64) {
     (outcome.verdict, outcome.novel, outcome.priority)
 }

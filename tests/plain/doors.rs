@@ -4,10 +4,12 @@
 use simkeep::fingerprint::{Document, EXTRACTOR, Fingerprinter, Recipe, of_text};
 use simkeep::{Observation, Options, Origin, Role, Store, Time};
 
-/// The epoch of a new store. The tool, the C library and the Python package have tests with this name.
+/// The name of the epoch of a new store. The tool, the C library and the Python package have tests
+/// with this name.
 const EPOCH: &str = "html/3 words2-sqrt/2";
 
-/// Texts, and the fingerprints that they have in every store.
+/// Texts, and the fingerprints that they have in every store; `None` for texts without a
+/// fingerprint.
 const TEXTS: [(&str, Option<u64>); 6] = [
     ("The quick brown fox jumps over the lazy dog, and runs away.", Some(0x0bf5_3dbc_e6a8_93c3)),
     ("the quick   brown fox\njumps over the lazy dog and runs away", Some(0x0bf5_3dbc_e6a8_93c3)),

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use super::{crawl, full_disk, live, lock_removed, power, race, strace, truncated};
 
-/// The environment variable with the child's role and its arguments, one a line.
+/// The environment variable with the role of the child and its arguments, one per line.
 const VARIABLE: &str = "SIMKEEP_CHILD";
 
 /// Far longer than anything that a child does takes; a child that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The entry point of a child process. Does nothing if it is run by hand.
+/// The entry point of a child process. Does nothing if it is run manually.
 #[test]
 #[ignore = "the other tests run this in a process of its own"]
 fn begin() {
@@ -64,7 +64,7 @@ impl Parent {
         self.socket.lock().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Waits for the parent's signal to go on; false if the parent is gone.
+    /// Waits for the parent's signal to continue. Returns false if the parent has ended.
     pub(crate) fn await_word(&self) -> bool {
         let socket = self.socket.lock().unwrap().try_clone().unwrap();
         (&socket).read(&mut [0]).is_ok_and(|read| read == 1)

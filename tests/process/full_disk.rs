@@ -62,7 +62,7 @@ fn kind(error: &Error) -> Option<ErrorKind> {
     }
 }
 
-/// Whether an error says that the disk is full.
+/// Whether an error means that the disk is full.
 fn is_full(error: &Error) -> bool {
     kind(error) == Some(ErrorKind::StorageFull)
 }

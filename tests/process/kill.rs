@@ -80,7 +80,7 @@ fn strike(victim: &Victim, aim: Moment, choice: &mut impl FnMut(u64) -> u64) -> 
     while met < count {
         let Some(line_said) = child.hear() else { panic!("the crawler ended by itself: {said:?}") };
         met += u64::from(line_said.starts_with(line));
-        // Too late for the given moment, so choose another one.
+        // Recovery is over, so the kill comes at another moment than intended.
         let late = aim == Moment::Recovering && line_said == "opened";
         said.push(line_said);
         if late {

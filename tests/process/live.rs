@@ -15,7 +15,7 @@ use super::child::{Child, Parent};
 use simkeep_testing::depth::deep;
 use simkeep_testing::disks::HookDisk;
 
-/// Pages that the crawler visits in turn.
+/// The number of pages that the crawler visits in turn.
 const PAGES: u64 = 50_000;
 /// The extension of the file beside the store that has the number of acknowledged operations.
 const ACKNOWLEDGED: &str = "acknowledged";
@@ -28,7 +28,7 @@ fn fingerprint(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The `n`-th operation.
+/// Operation number `n`.
 fn numbered(url: &str, n: u64) -> Observation<'_> {
     Observation::content(url, ms(n.cast_signed()), fingerprint(n), Epoch::from_number(0))
         .digest(Digest(u128::from(n).to_le_bytes()))

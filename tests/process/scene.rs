@@ -58,7 +58,7 @@ pub(crate) fn succeeds(line: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a program that must succeed.
+/// Runs a program, and panics if it fails.
 pub(crate) fn run(line: &[&str]) {
     let status = Command::new(line[0]).args(&line[1..]).stdin(Stdio::null()).status().unwrap();
     assert!(status.success(), "{line:?}: {status}");

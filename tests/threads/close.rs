@@ -30,7 +30,7 @@ fn close_waits_for_writers_and_loses_nothing() {
                 assert!(!is_late, "{kind:?} of {name:?} after the close");
             }
         });
-        // With seals and merges, or with few operations, which have fewer interleavings.
+        // With seals and merges; or with few operations, which have fewer interleavings.
         let is_busy = shuttle::rand::thread_rng().gen_range(0..2) == 0;
         let (observers, each, pauses) = if is_busy { (3, 6, 30) } else { (1, 2, 8) };
         let durability = some_durability();

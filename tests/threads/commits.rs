@@ -70,7 +70,8 @@ fn failed_commit_fails_all_waiting_writers() {
         for (_, why) in &ends {
             assert!(matches!(why, Some(Error::Io { .. } | Error::Poisoned(_))), "{why:?}");
         }
-        // All may be durable, if a seal failed; but then nothing more is accepted.
+        // If a seal failed, all operations may be durable. Even then the store accepts nothing
+        // more.
         assert!(matches!(store.flush(), Ok(()) | Err(Error::Poisoned(_))));
         let (_, why) = observe(&store, 9, 1, |_| {});
         assert!(matches!(why, Some(Error::Poisoned(_))), "{why:?}");

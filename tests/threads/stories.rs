@@ -66,7 +66,7 @@ struct StoryProgress {
     begun: AtomicU64,
 }
 
-/// Makes the changes; each answer must be that of the model.
+/// Makes the changes. Each answer must equal that of the model.
 fn write(store: &Store, story: &Story, progress: &StoryProgress) {
     for (change, before) in story.changes.iter().zip(&story.states) {
         let mut model = before.clone();

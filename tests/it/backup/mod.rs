@@ -277,7 +277,7 @@ fn cancelled_backup_leaves_nothing() {
     let to = SimDisk::new();
     stopped(&to, progress);
     assert!(to.contents().is_empty());
-    // While it copies, and while it checks.
+    // Cancelled while it copies, and while it checks.
     for (kind, name) in [(OpKind::Write, None), (OpKind::SyncDir(Dir::Root), None)] {
         let (to, progress) = (SimDisk::new(), Progress::default());
         let (stop, seen) = (progress.clone(), std::sync::atomic::AtomicU32::new(0));

@@ -63,7 +63,7 @@ fn newer_or_diverged_backup_is_refused() {
     let last = store.snapshot().sequence();
     let why = refused(&older, &to);
     assert_eq!(why, format!("it has operation {last}, and the store ends at {}", last - 1));
-    // The same operations in another segment of the same number.
+    // The same operations in another segment with the same number.
     older.set_seed(5);
     let other = open(&older, small());
     other.observe(Observation::gone(URLS[2], ms(6))).unwrap();

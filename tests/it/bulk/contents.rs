@@ -217,7 +217,7 @@ fn a_store_is_loaded_into_another() {
     for url in URLS {
         let number = |epoch: Epoch| Epoch::from_number(1 - epoch.number());
         let turned = |entry: Entry| match entry {
-            // A redirect is of no epoch.
+            // A redirect belongs to no epoch.
             Entry::Visit(visit @ Visit { seen: Seen::Content(content), .. })
                 if !content.is_redirect() =>
             {

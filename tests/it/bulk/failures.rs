@@ -61,7 +61,8 @@ fn one_invalid_operation_rejects_the_whole_load() {
 #[test]
 fn load_cancelled_at_any_moment_stores_nothing() {
     let all = many(4000, 0);
-    // The number of disk operations of a load, and the operation at which it is cancelled.
+    // Runs a load that is cancelled at disk operation number `stop`. Returns also the number of
+    // disk operations.
     let load = |stop: u64| {
         let disk = SimDisk::new();
         drop(create(&disk, small()));

@@ -31,7 +31,7 @@ fn readers_continue_and_writers_wait_during_a_load() {
     store.register_epoch("two", Role::Both).unwrap();
     store.observe(Observation::gone(URLS[0], ms(1))).unwrap();
     let all = many(300, 0);
-    // The finished segment waits to be renamed.
+    // The finished segment is stopped before it is renamed.
     gate.close(|kind, name| {
         matches!(kind, simkeep::disk::OpKind::Rename(simkeep::disk::Name::Segment(id)) if id > 1)
             && name.is_some()

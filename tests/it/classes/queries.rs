@@ -16,7 +16,7 @@ use simkeep_testing::{again, choice, create, digest, ms, small};
 
 const FIRST: Epoch = Epoch::from_number(0);
 
-/// The classes that pages may be of.
+/// The classes of pages.
 const ALL: [Option<u32>; 5] = [None, Some(0), Some(1), Some(7), Some(u32::MAX)];
 
 /// An event in the life of a page.
@@ -44,7 +44,7 @@ fn url(page: u64) -> &'static str {
     format!("http://h{}.example/{page:03}", page % 5).leak()
 }
 
-/// Some classes, perhaps none.
+/// A random set of classes, which may be empty.
 fn some_classes(draw: &mut impl FnMut(u64) -> u64) -> (Classes, Vec<Option<u32>>) {
     let bits = draw(1 << ALL.len());
     let all = (0..).zip(ALL).filter(|(bit, _)| bits >> bit & 1 == 1);
@@ -153,7 +153,7 @@ impl World {
     }
 }
 
-/// All pairs of pages, and of fingerprints.
+/// All pairs of pages, and all pairs of fingerprints.
 fn pairs(snapshot: &Snapshot, classes: Option<&Classes>) -> BTreeSet<(String, String)> {
     let all = Mutex::new(BTreeSet::new());
     let asked = PairQuery::within(3).equal(true).pages_per_fingerprint(usize::MAX).epoch(FIRST);
@@ -185,7 +185,7 @@ fn answers(view: &Snapshot, fingerprints: &[u64], like: &Query, together: bool) 
 
 #[test]
 fn class_search_equals_a_store_of_those_classes() {
-    /// Queries per store without the other pages.
+    /// The number of queries per store with all pages.
     const EACH: u64 = 2_500;
     let _again = again();
     let (mut asked, mut compared, mut named) = (0, 0, 0);
@@ -291,7 +291,7 @@ fn pairs_in_one_segment_are_filtered_by_class() {
     store.seal().unwrap();
     let snapshot = store.snapshot();
     let number = |classes: Option<Classes>| pairs(&snapshot, classes.as_ref()).len();
-    // Each pair of pages is a pair of fingerprints as well.
+    // Each pair of pages is also a pair of fingerprints.
     let found = [None, Some(Classes::of([1])), Some(Classes::of([2]))].map(number);
     assert_eq!(found, [6, 2, 0]);
 }

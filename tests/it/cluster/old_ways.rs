@@ -26,7 +26,7 @@ fn neighbours(fingerprints: &[u64], bits: u32) -> BTreeSet<(usize, usize)> {
     found
 }
 
-/// All pairs within a distance, by comparing each with each.
+/// All pairs within a distance, by comparing all fingerprints with each other.
 fn all_pairs(fingerprints: &[u64], k: u32) -> BTreeSet<(usize, usize)> {
     let near = |(left, right): &(usize, usize)| {
         (fingerprints[*left] ^ fingerprints[*right]).count_ones() <= k

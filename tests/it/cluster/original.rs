@@ -1,4 +1,4 @@
-//! The original that `observe` names, compared with clusters.
+//! The original that `observe` returns, compared with clusters.
 
 use simkeep::cluster::{Clustering, Rule};
 use simkeep::disk::SimDisk;

@@ -12,7 +12,7 @@ use simkeep_testing::clusters::{Clusters, Found, Known, known};
 use simkeep_testing::depth::deep;
 use simkeep_testing::{choice, create, ms, small};
 
-/// A page, with the sketch of its text if there is one.
+/// A page, with the sketch of its text, if it has one.
 struct Page {
     url: String,
     time: i64,
@@ -20,7 +20,7 @@ struct Page {
     sketch: Option<BitSketch>,
 }
 
-/// A fingerprint near one of a few.
+/// Random bytes near one of a few centres.
 fn near(bytes: usize, centres: u64, flips: u64, choose: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
     let mut of_centre = choice(choose(centres));
     let mut all: Vec<u8> = (0..bytes).map(|_| of_centre(256).to_le_bytes()[0]).collect();

@@ -1,4 +1,4 @@
-//! The examples of the thesis, and of lectures.
+//! Examples from the thesis and from lectures.
 
 use simkeep::cluster::{Clustering, Rule};
 use simkeep::disk::SimDisk;
@@ -7,7 +7,7 @@ use simkeep_testing::{create, ms};
 
 use super::by_page;
 
-/// S. Seshasai, 2.6.2: B is 3 bits from A, C is 1, and B and C are 4 from each other.
+/// S. Seshasai, 2.6.2: B is 3 bits from A, C is 1 bit from A, and B and C are 4 bits apart.
 #[test]
 fn leader_decides_whether_three_texts_form_one_cluster() {
     let fingerprints = [("a", 0b0000), ("b", 0b0111), ("c", 0b1000)];

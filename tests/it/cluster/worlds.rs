@@ -15,7 +15,7 @@ use simkeep_testing::{choice, create, ms, on, small};
 
 use super::by_page;
 
-/// The times of visits.
+/// The number of different times of visits.
 const TIMES: u64 = 40;
 
 /// The rules that are tried.

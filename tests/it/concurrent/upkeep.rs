@@ -50,7 +50,7 @@ fn batch_does_not_exceed_the_memtable_limit() {
     let store = create(&SimDisk::new(), options);
     let urls: Vec<String> = (0..95).map(|page| url(page % 3, page)).collect();
     let new = |url, time| Observation::content(url, ms(time), 7, Epoch::from_number(0));
-    // Every third is known already and takes no space.
+    // Every third observation is already known and needs no space.
     let batch = urls.iter().flat_map(|url| [new(url, 0), new(url, 1), new(url, 1)]);
     store.observe_batch(&batch.collect::<Vec<_>>()).unwrap();
     let stats = store.stats().unwrap();

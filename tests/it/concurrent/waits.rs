@@ -11,7 +11,8 @@ use simkeep_testing::{ms, on, small};
 
 use super::url;
 
-/// Returns the syncs and observations when `threads` threads observe one by one on a slow disk.
+/// Returns the numbers of syncs and observations when `threads` threads observe one by one on a
+/// slow disk.
 fn syncs_of(threads: u64, calls: u64, durability: Durability) -> (u64, u64) {
     let slow = HookDisk::new(on(&SimDisk::new()), |kind, _| {
         if kind == OpKind::Sync {
@@ -173,7 +174,7 @@ fn neither_readers_nor_observers_wait_for_a_seal() {
 #[test]
 fn neither_readers_nor_observers_nor_seals_wait_for_a_merge() {
     let (gate, store) = gated();
-    // Segments 1 and 2 are there, so the merge writes number 3, and the concurrent seal number 4.
+    // Segments 1 and 2 exist, so the merge writes number 3, and the concurrent seal number 4.
     let is_merge = |kind, name| kind == OpKind::Sync && name == Some(Name::SegmentNew(3));
     let merge = || assert_eq!(store.merge(&Progress::default()).unwrap().inputs, 2);
     while_blocked(&gate, is_merge, merge, || {

@@ -14,7 +14,7 @@ use simkeep_testing::model::Model;
 use simkeep_testing::pages::URLS;
 use simkeep_testing::{again, choice, create, ms, names, observation, on, open, small, sound};
 
-/// A store in the middle of a workload that a fault ended.
+/// A store in the middle of a workload, which a fault ended.
 struct Stopped {
     disk: SimDisk,
     store: Store,
@@ -353,7 +353,7 @@ fn each_thread_finds_its_acknowledged_observations_after_a_crash() {
     }
 }
 
-/// The visit of a thread to its own page at a time.
+/// The observation of a thread's own page at a time.
 fn numbered(thread: usize, time: i64) -> Observation<'static> {
     let digest = Digest([u8::try_from(time % 50).unwrap(); 16]);
     Observation::content(URLS[thread], ms(time), 77, Epoch::from_number(0)).digest(digest)

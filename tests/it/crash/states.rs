@@ -44,8 +44,8 @@ pub(crate) fn each(disk: &SimDisk, seed: u64, mut show: impl FnMut(SimDisk, &str
     whole
 }
 
-/// Subsets of `n` units that break programs more often than others; with a step, so that there are not
-/// many more than `most` of each kind.
+/// Subsets of `n` units that break programs more often than others. They are taken at intervals, so
+/// that there are not many more than `most` of each kind.
 fn shapes(n: usize, most: usize) -> impl Iterator<Item = (String, Box<dyn FnMut(usize) -> bool>)> {
     let step = n.div_ceil(most).max(1);
     (0..=n).step_by(step).flat_map(move |at| {

@@ -51,7 +51,7 @@ impl Tally {
         self.whole.fetch_add(u64::from(whole), Ordering::Relaxed);
     }
 
-    /// Distinct images.
+    /// The number of distinct images.
     pub(crate) fn states(&self) -> u64 {
         self.images.lock().unwrap().len() as u64
     }

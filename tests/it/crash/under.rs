@@ -45,7 +45,7 @@ impl Trial {
         })
     }
 
-    /// Prints what was tried.
+    /// Prints the numbers of tried states.
     ///
     /// # Panics
     ///
@@ -130,7 +130,7 @@ impl Under {
         Under { disk, trial, options, expected: Arc::default(), what, again, seed }
     }
 
-    /// The disk as the store takes it.
+    /// The disk to use for the store.
     pub(crate) fn hooked(&self) -> Arc<dyn Disk> {
         let under = self.clone();
         Arc::new(HookDisk::new(on(&self.disk), move |kind, _| {
@@ -149,7 +149,7 @@ impl Under {
         self.disk.heal();
     }
 
-    /// From now on a crash may leave these states.
+    /// Sets the states that a crash may leave from now on.
     pub(crate) fn allow(&self, allowed: Vec<Model>, inside: bool) {
         let mut expected = self.expected.lock().unwrap();
         (expected.allowed, expected.inside, expected.looking) = (allowed, inside, true);
@@ -210,7 +210,7 @@ impl Under {
             if deep {
                 check_store(&store, &found);
                 sound(&store).map_err(|e| format!("it is not sound: {e}"))?;
-                // As another process sees it, now that it has a writer again.
+                // As another process sees the store, now that it has a writer again.
                 let reader = Reader::open(on(&disk)).map_err(|e| format!("no reader: {e}"))?;
                 dump(&reader.snapshot()).map_err(|e| format!("a reader cannot read it: {e}"))?;
             }

@@ -12,7 +12,7 @@ use simkeep_testing::model::Model;
 use simkeep_testing::sample::fill;
 use simkeep_testing::{create, on, small};
 
-/// A new store with some segments, and their names.
+/// A new store with some segments, and the names of these segments.
 fn segments(disk: &SimDisk) -> (Store, Vec<Name>) {
     let store = create(disk, small());
     for seed in 1..5 {
@@ -36,7 +36,7 @@ fn verify_during_writing_names_every_flaw() {
         file.read_at(at, &mut byte).unwrap();
         file.write_at(at, &[!byte[0]]).unwrap();
     };
-    // The head of a segment, and the first of its blocks.
+    // The trailer of one segment, and the first block of another.
     flip(segments[0], |len| len - 1);
     flip(segments[2], |_| 64);
     disk.remove(segments[3]).unwrap();

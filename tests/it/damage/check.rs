@@ -19,12 +19,12 @@ pub(crate) struct Counts {
     pub(crate) by_reading: AtomicUsize,
     /// Detected by `verify`.
     pub(crate) by_verify: AtomicUsize,
-    /// Without any effect.
+    /// The number of damages without any effect.
     pub(crate) harmless: AtomicUsize,
 }
 
 impl Counts {
-    /// In one line.
+    /// Prints the results in one line.
     pub(crate) fn say(&self, what: &str) {
         let number = |count: &AtomicUsize| count.load(Ordering::Relaxed);
         println!(

@@ -16,11 +16,11 @@ fn flips() -> usize {
     usize::try_from(deep(60_000)).unwrap()
 }
 
-/// From this number on, all bits are flipped.
+/// From this number of flips on, all bits are flipped.
 const ALL_FLIPS: usize = 1_000_000;
 
-/// Picks `wanted` bits, evenly spread: one at a random place of each stride. Returns all bits if there
-/// are no more than `wanted`.
+/// Picks `wanted` bits at regular intervals, one at a random place in each interval. Returns all
+/// bits if there are no more than `wanted`.
 fn chosen(all: Vec<Bit>, wanted: usize) -> Vec<Bit> {
     let (len, mut choice) = (all.len(), choice(all.len() as u64));
     if wanted >= len || flips() >= ALL_FLIPS {

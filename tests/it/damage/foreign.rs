@@ -159,7 +159,7 @@ fn segment_of_a_diverged_copy_is_refused_naming_both() {
     let disk = with(&own, name, there.to_vec());
     let repaired = is_refused(&disk, name, &[&sums[0], &sums[1]]);
     assert_eq!((repaired.pages, repaired.lost.len()), (50, 1));
-    // Without a catalog, `SNAPSHOT` identifies the store.
+    // Without a catalog, `SNAPSHOT` has the checksum.
     let left = disk.contents().into_iter().filter(|(name, _)| *name != Name::Catalog);
     let (repaired, model) = saved(&SimDisk::of(left));
     assert_eq!(model.pages().count(), 50);
@@ -319,7 +319,7 @@ fn journal_of_an_older_catalog_is_not_joined_to_segments() {
     }
     drop(store);
     let apart = disk.contents();
-    // Its segments end where a frame of that journal begins.
+    // The segments of this store end where a frame of that journal begins.
     let disk = SimDisk::of(both);
     disk.set_seed(2);
     let store = open(&disk, small());

@@ -84,7 +84,7 @@ pub(crate) fn check(disk: &SimDisk, sound: &Sound, counts: &Counts) -> (Repaired
     (repaired, reader)
 }
 
-/// A damage of a file: bits, sectors, or its end.
+/// Damages a file: its bits, its sectors, or its end.
 fn damaged(content: &[u8], choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
     let mut content = content.to_vec();
     let len = content.len() as u64;
@@ -150,7 +150,7 @@ fn damaged_indexes_lose_nothing_in_a_repair() {
     let _again = again();
     let sound = Sound::large();
     for name in sound.segments() {
-        // The index of pages, hashes, and all of the fingerprint tables, zeroed.
+        // Zeroes the page index, the hashes, and all fingerprint tables.
         let mut content = sound.file(name).to_vec();
         for (kind, range) in sections(&content) {
             if kind != 1 && kind != 8 && kind != 19 {
@@ -167,7 +167,7 @@ fn damaged_indexes_lose_nothing_in_a_repair() {
 fn store_without_a_catalog_is_rebuilt_from_segments() {
     let _again = again();
     let sound = Sound::killed();
-    // The names of the epochs are in `SNAPSHOT` as well.
+    // `SNAPSHOT` has the names of the epochs, too.
     for gone in [&[Name::Catalog][..], &[Name::Catalog, Name::Snapshot]] {
         let left = sound.files.iter().filter(|(name, _)| !gone.contains(name));
         let (repaired, _) = check(&SimDisk::of(left.cloned()), &sound, &Counts::default());
@@ -319,7 +319,7 @@ fn journal_frames_before_and_after_damage_are_saved() {
     let [loss, others @ ..] = repaired.lost.as_slice() else { panic!("{repaired:#?}") };
     assert_eq!(loss.operations, Some((first + 4, Some(first + 4))));
     assert_eq!(repaired.damaged_frames, 1);
-    // Data that other files name and that may have come with it.
+    // The other losses report no pages, but only what may have been lost with the frame.
     assert!(others.iter().all(|loss| loss.pages == Some(0)), "{repaired:#?}");
     assert!(repaired.lost_visits < 3, "{repaired:#?}");
 }

@@ -146,7 +146,7 @@ fn page(number: u64, from: u64) -> (String, Visit) {
     )
 }
 
-/// The small store when it was killed, and its catalog some operations earlier.
+/// The small store some operations after it was killed, and its catalog before them.
 pub(crate) fn with_older_catalog() -> (Sound, Vec<u8>) {
     let (files, _) = killed_sample();
     let older = file(&files, Name::Catalog).to_vec();
@@ -178,7 +178,7 @@ fn table(file: &[u8]) -> (usize, usize) {
     (word(file, trailer + 16), word(file, trailer + 32))
 }
 
-/// The first and the last operation of a segment.
+/// The sequence numbers of the first and the last operation of a segment.
 pub(crate) fn operations(file: &[u8]) -> (u64, u64) {
     let table = table(file).0;
     (word(file, table) as u64, word(file, table + 8) as u64)

@@ -84,7 +84,7 @@ impl Young {
     }
 }
 
-/// The frames of a catalog, as redb reads it.
+/// The frames of a catalog, as redb reads them.
 fn frames(catalog: &[u8]) -> Vec<Frame> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("catalog.redb");
@@ -126,7 +126,7 @@ fn place(file: &[u8], bytes: &[u8]) -> usize {
     }
 }
 
-/// Cuts, flips and damaged headers.
+/// Truncates a catalog, flips bits, or damages its header.
 fn damaged(content: &[u8], choice: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
     let mut content = content.to_vec();
     let len = content.len() as u64;

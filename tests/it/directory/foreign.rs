@@ -67,7 +67,7 @@ impl Place {
         self.dir.path().join("s")
     }
 
-    /// The path of a name, with nothing there.
+    /// Removes a name from the store's directory, and returns its path.
     fn cleared(&self, name: &str) -> PathBuf {
         let path = self.store().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

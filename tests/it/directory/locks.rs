@@ -14,7 +14,7 @@ struct Place {
     store: Store,
 }
 
-/// A store that is open and has one page.
+/// An open store with one page.
 fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.simkeep");
@@ -99,8 +99,8 @@ fn catalog_made_by_a_purge_is_locked() {
     refused(&place.path);
 }
 
-/// Replaces a store by another one with the given number of segments. The new store is made under
-/// another name, since the first may still be creating files at its path.
+/// Replaces a store by another one with the given number of segments. The new store is created
+/// under another name, since the first may still be creating files at its path.
 fn put_another(path: &Path, segments: usize) {
     let beside = path.with_extension("new");
     let store = Store::create(&beside, Options::default()).unwrap();

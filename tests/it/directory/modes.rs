@@ -1,4 +1,4 @@
-//! Who may read a store.
+//! File permissions of a store.
 
 use simkeep_testing::ms;
 use std::fs::{self, Permissions};

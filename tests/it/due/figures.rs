@@ -30,7 +30,7 @@ pub(super) fn check_figures(view: &Snapshot, now: i64) {
     assert_eq!(due.pace(view).unwrap(), of_late as f64 / days.clamp(1.0, 28.0));
 
     let plan = Plan::of(view, &due, 1.0).unwrap();
-    // A row stores unchanged time from half a second on.
+    // A row stores the unchanged time only from half a second on.
     let changed = |page: &Page| page.changes.changes() + page.changes.returns() > 0;
     let is_compared = |page: &&Page| changed(page) || page.changes.unchanged_ms() >= 500;
     let compared: Vec<&Page> = pages.iter().filter(is_compared).collect();

@@ -17,7 +17,7 @@ use super::figures::check_figures;
 
 const DAY: i64 = 86_400_000;
 
-/// A visit to some page within 400 days.
+/// A visit of some page within 400 days.
 fn visit(choose: &mut impl FnMut(u64) -> u64) -> Observation<'static> {
     let url = URLS[choose(URLS.len() as u64) as usize];
     // Now and then two at a time, or in whole seconds.
@@ -91,7 +91,7 @@ fn due_pages_match_scoring_and_sorting_all() {
     }
 }
 
-/// Pages of several segments that tie are ordered by URL, however many there are.
+/// Equal pages of several segments are ordered by URL, however many there are.
 #[test]
 fn ties_come_in_surt_order_in_any_memory() {
     let disk = SimDisk::new();
@@ -116,14 +116,14 @@ fn ties_come_in_surt_order_in_any_memory() {
     }
 }
 
-/// All pages are in one octave, and differ only in weight: the value that is too low for the light ones
-/// is cached, and the heavy ones are found in any order.
+/// All weights are in one octave, and the pages are otherwise alike. The heaviest pages are found
+/// wherever they are stored, even after a threshold excludes light ones.
 #[test]
 fn heaviest_of_equal_pages_are_due_first() {
     let (store, mut weights) = (create(&SimDisk::new(), small()), Vec::new());
     for page in 0..120_u32 {
         let (url, weight) = (format!("http://example.com/{page}"), 1.0 + f64::from(page) / 128.0);
-        // Far from all others.
+        // Far from all other fingerprints.
         let fingerprint = u64::from(page + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let visit = Observation::content(&url, ms(DAY), fingerprint, Epoch::from_number(0));
         store.observe(visit.weight(weight)).unwrap();
@@ -138,7 +138,7 @@ fn heaviest_of_equal_pages_are_due_first() {
     }
 }
 
-/// The rows of two segments are joined to what the joined record has.
+/// The joined rows of two segments equal the row of the joined record.
 #[test]
 fn merged_schedule_row_matches_the_merged_record() {
     let store = create(&SimDisk::new(), small());
@@ -170,7 +170,7 @@ fn failing_page_is_left_alone_for_half_its_failing_time() {
             .unwrap()
             .value
     };
-    // In steps of a thousandth.
+    // The time for which a page fails is stored in steps of about a thousandth.
     assert_eq!(value(&store, 14 * DAY), 0.0);
     assert!((value(&store, 16 * DAY) - 16.0).abs() < 0.01);
     store.observe(Observation::failed(url, ms(40 * DAY))).unwrap();

@@ -163,7 +163,7 @@ fn page_is_expected_to_change_like_its_host() {
             assert!(rate(often).per_day > 2.0 * rate(seldom).per_day);
         }
     }
-    // It was never seen, so it comes soon.
+    // A page that was never seen comes soon.
     let new = plan.of_new("https://new.example/").unwrap();
     assert!(new.value > plan.threshold() && new.weight == 1.0);
     assert_eq!(plan.of_new("https://h1.example/new").unwrap().weight, 3.0);

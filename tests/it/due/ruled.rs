@@ -23,7 +23,7 @@ const POLICIES: [&str; 7] =
 
 /// The decision on each page without rules.
 struct Plain<'s> {
-    /// In SURT order.
+    /// All pages in SURT order.
     pages: Vec<Page>,
     view: &'s Snapshot,
     now: i64,

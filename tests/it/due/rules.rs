@@ -19,7 +19,7 @@ fn prefixes() -> impl Strategy<Value = String> {
     "(a|b|a\\.b|b\\.a\\.b|c\\.b)((:81)?(/|/x|/x/|/x/y|/xy|/x-|/x/y/x|/\\?q|/x\\?q))?"
 }
 
-/// URLs over the same names.
+/// URLs with the same names.
 fn urls() -> impl Strategy<Value = String> {
     "https?://(a|b|a\\.b|b\\.a\\.b|c\\.b)(:81)?(/|/x|/x/|/x/y|/xy|/x-|/x/y/x|/x#y)(|\\?q|/y)"
 }

@@ -73,7 +73,7 @@ fn ended_epoch_is_not_given_another_stores_table() {
     let loaded = store.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();
     assert_eq!((store.snapshot().epochs().to_vec(), loaded.begun), (before, vec![]));
     assert_eq!(tables(&disk), []);
-    // One that lives does.
+    // An epoch that has not ended gets its table.
     let disk = SimDisk::new();
     let copy = create(&disk);
     let loaded = copy.copy_from(&other.snapshot(), LoadOptions::default()).unwrap();

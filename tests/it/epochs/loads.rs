@@ -87,7 +87,7 @@ fn epoch_begun_during_a_load_does_not_clash() {
                 store.observe(Observation::content(URL, ms(1), 1, epochs.named("b", Role::Both)?));
             assert!(matches!(early, Err(Error::UnknownEpoch(_))));
         }
-        // One time has contents in all epochs, in any order.
+        // Each time has contents in all epochs, in any order.
         let (time, name) = ((n / 8) as i64, all[(n * 7 + n / 4) % 4]);
         let visit = Observation::content(URL, ms(time), 7, epochs.named(name, Role::Both)?);
         Ok(if n % 3 == 0 && name != "c" {
@@ -145,7 +145,8 @@ fn empty_load_begins_its_epochs_and_ended_epochs_are_refused() {
     assert!(epochs.named("one more", Role::Both).is_err());
 }
 
-/// Asking for an epoch in another role is refused. Epochs taken from another store do not ask for it.
+/// A load that asks for an epoch in another role is refused. Epochs copied from another store do
+/// not ask for a role.
 #[test]
 fn load_cannot_change_the_role_of_an_epoch() {
     let store = create(&SimDisk::new());

@@ -1,4 +1,4 @@
-//! The recipe of its epoch decides what a distance means.
+//! The meaning of a distance follows from the recipe of its epoch.
 
 use super::{URL, create, plain};
 use simkeep::disk::SimDisk;
@@ -31,7 +31,7 @@ fn distance_is_interpreted_by_the_recipe_of_its_epoch() {
     let both =
         |time, in_new, in_old| Observation::content(URL, ms(time), in_new, new).also(in_old, old);
     assert_eq!(observe(&store, Observation::content(URL, ms(1), 0, old)).meaning, None);
-    // Only the older epoch has both.
+    // Only the older epoch has both contents.
     let changed = observe(&store, both(2, 0xff00, 0b11));
     assert_eq!(changed.verdict.distance(), Some(Distance { bits: 2, epoch: old }));
     let expected = recipe("strict").meaning(2);

@@ -64,7 +64,7 @@ fn restatement_is_neither_a_visit_nor_a_change() {
     store.seal().unwrap();
     assert_eq!(store.stats().unwrap().visits, 5);
     sound(&store).unwrap();
-    // Forgotten with its page.
+    // Restatements are forgotten with their page.
     store.forget(simkeep::Scope::Url(URL)).unwrap();
     assert_eq!(
         store.restate(Restatement::new(URL, ms(5), 0xfe, two)).unwrap(),
@@ -167,7 +167,7 @@ fn pages_without_a_fingerprint_of_an_epoch_are_counted() {
     assert_eq!(without(first), 1);
     let second = store.register_epoch("second", Role::Both).unwrap();
     assert_eq!((without(first), without(second)), (1, 2));
-    // Restated as too short for a fingerprint, it still has none.
+    // A page that is restated as too short for a fingerprint still has none.
     store.restate(Restatement::new("http://long.example/", ms(1), 5, second)).unwrap();
     store.restate(Restatement::new("http://short.example/", ms(1), None, second)).unwrap();
     for _ in 0..2 {

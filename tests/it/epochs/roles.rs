@@ -96,8 +96,8 @@ fn page_returns_to_its_last_eight_versions_in_any_epochs() {
             }
             verdict
         };
-        // Nine versions; the first drops out. Then each of the others again, the oldest first, so that
-        // all are among the last eight.
+        // Nine versions, of which the first drops out. Then each of the others again, the oldest
+        // first, so that all are among the last eight.
         let changed = |verdict| matches!(verdict, Verdict::New | Verdict::Changed { .. });
         assert!((0..9).all(|version| changed(see(&store, version))));
         for (round, how) in [(0, "memory"), (1, "a segment"), (2, "merged"), (3, "opened again")] {
@@ -199,7 +199,7 @@ fn epoch_keeps_its_bands() {
         assert!(matches!(store.register_epoch("new", options), Err(Error::InvalidArgument(_))));
     }
     assert_eq!(bands(&store), expected);
-    // A reader, a copy, a repair and a crash leave them as they are.
+    // A reader, a copy, a repair and a crash do not change the bands.
     store.end_epoch(strict, u64::MAX).unwrap();
     let reader = Reader::open(on(&disk)).unwrap();
     let published = reader.snapshot().epochs().to_vec();

@@ -1,6 +1,6 @@
-//! Numbers, as `format/README.md` has them.
+//! Numbers as `format/README.md` defines them.
 
-/// Bytes that are read from the front.
+/// Bytes that are read from the beginning.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {

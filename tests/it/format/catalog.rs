@@ -1,4 +1,4 @@
-//! The rows of the golden catalog, byte by byte: `format/catalog.md`.
+//! The rows of the golden catalog, byte by byte, according to `format/catalog.md`.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use redb::{ReadOnlyDatabase, ReadableDatabase, ReadableTable, TableDefinition};
 
 use super::golden_store;
 
-/// Each table, by its keys.
+/// The rows of each table, by their keys.
 pub(crate) struct Rows {
     pub(crate) settings: BTreeMap<String, u64>,
     pub(crate) segments: BTreeMap<u64, Vec<u8>>,
     pub(crate) epochs: BTreeMap<u32, Vec<u8>>,
-    /// Frames by their first sequence numbers; each has one part.
+    /// Frames by their first sequence numbers. Each frame has one part.
     pub(crate) journals: [BTreeMap<u64, Vec<u8>>; 2],
 }
 
@@ -27,7 +27,7 @@ impl Rows {
         let epochs = epochs.iter().unwrap().map(Result::unwrap);
         let journal = |name| {
             let table = read.open_table(TableDefinition::<(u64, u32), &[u8]>::new(name));
-            // One that was dropped with its segment, or never written, is not there.
+            // A journal that was dropped with its segment, or never written, does not exist.
             let rows = table.iter().flat_map(|table| table.iter().unwrap().map(Result::unwrap));
             rows.map(|(key, frame)| (key.value().0, frame.value().to_vec())).collect()
         };

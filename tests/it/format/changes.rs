@@ -15,9 +15,11 @@ pub(crate) struct Changes {
     pub(crate) unchanged: (u64, u64),
     /// Their number, the time of their intervals, and the time since the changes.
     pub(crate) dated: (u64, u64, u64),
-    /// By length: changes, returns, and the sum of the intervals in milliseconds.
+    /// By length of the intervals: the numbers of changes and returns, and the sum of the intervals
+    /// in milliseconds.
     pub(crate) lengths: [(u64, u64, u64); 8],
-    /// When the page was last found changed, by how many bits, and the last comparisons.
+    /// The time when the page was last found changed, the distance in bits, and the last
+    /// comparisons.
     pub(crate) last: Option<(i64, Option<u8>, u64)>,
 }
 
@@ -85,8 +87,8 @@ impl Changes {
     }
 }
 
-/// The changes in the records of the golden segments, by segment and number of the page. The dump shows
-/// where they are: the bytes after a line that says how many they are.
+/// The changes in the records of the golden segments, by segment and page number. The dump shows
+/// where they are: in the bytes after the line with their length.
 fn stored() -> BTreeMap<(u64, u32), Changes> {
     let mut found = BTreeMap::new();
     for segment in Rows::read().segments.into_keys() {

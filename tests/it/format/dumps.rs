@@ -1,12 +1,12 @@
 //! The dumps in the pages of `format/`, and the bytes that they show.
 //!
-//! A dump is a fenced block that begins with ```` ```dump ```` and where the bytes are from: a file
-//! of the golden store, or a table of its catalog and a key. Each line has an offset, bytes, and
-//! what they mean, two spaces apart; `00*36` is 36 bytes of zero. The dumps of one source on one
-//! page show all of it without a gap.
+//! A dump is a fenced block that begins with ```` ```dump ```` and the source of the bytes: a file
+//! of the golden store, or a table of its catalog and a key. Each line has an offset, bytes and
+//! their meaning, separated by two spaces; `00*36` is 36 bytes of zero. The dumps of one source on
+//! one page show all of it without a gap.
 //!
-//! Those of a segment are what the crate prints of it, word by word; of the others the bytes are put
-//! right.
+//! Dumps of a segment are exactly as the crate prints them. In other dumps only the bytes are
+//! corrected.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use simkeep_testing::in_repository;
 use super::catalog::Rows;
 use super::{golden, golden_store};
 
-/// The pages that have dumps.
+/// The pages that contain dumps.
 const PAGES: &[&str] =
     &["catalog.md", "df.md", "lock.md", "published.md", "segment.md", "snapshot.md"];
 
@@ -25,7 +25,7 @@ pub(crate) fn page(name: &str) -> PathBuf {
     in_repository("format").join(name)
 }
 
-/// The bytes that a dump is of.
+/// The bytes that a dump shows.
 fn source(rows: &Rows, text: &str) -> Vec<u8> {
     let words: Vec<&str> = text.split(' ').collect();
     let number = |text: &str| text.parse::<u64>().unwrap();
@@ -42,7 +42,7 @@ fn source(rows: &Rows, text: &str) -> Vec<u8> {
     }
 }
 
-/// What the crate prints of a golden segment.
+/// The lines that the crate prints for a golden segment.
 pub(crate) fn printed(id: u64) -> Vec<DumpLine> {
     let (reader, mut lines) = (simkeep::Reader::open(golden_store()).unwrap(), Vec::new());
     let there = DumpQuery::all().run(&reader.snapshot(), id, |line| {
@@ -53,13 +53,13 @@ pub(crate) fn printed(id: u64) -> Vec<DumpLine> {
     lines
 }
 
-/// The number of a segment that a dump is of.
+/// The number of the segment that a dump shows; `None` if it shows something else.
 fn segment_of(source: &str) -> Option<u64> {
     source.strip_prefix("segments/")?.strip_suffix(".seg")?.parse().ok()
 }
 
-/// The dumps of segments as the crate prints them, each block from where it begins to where the next
-/// one does: how a file is divided into blocks, the page says.
+/// Replaces the dumps of segments by the lines that the crate prints. Each block extends to the
+/// start of the next one, so that the page determines how a file is divided into blocks.
 fn with_segments(text: &str) -> String {
     let fence = |line: &str| line.strip_prefix("```dump ").and_then(segment_of);
     let starts: Vec<(u64, u64)> = text
@@ -91,7 +91,7 @@ fn with_segments(text: &str) -> String {
     out
 }
 
-/// A line of a dump: its offset, the length of what is shown, and the text that shows it.
+/// A line of a dump: its offset, the length of the shown bytes, and the text that shows them.
 struct Line<'a> {
     offset: usize,
     len: usize,
@@ -105,7 +105,7 @@ fn parse(line: &str) -> Line<'_> {
     Line { offset: usize::from_str_radix(offset, 16).unwrap(), len: len.sum(), bytes }
 }
 
-/// Bytes as a line shows them, in the way of another line.
+/// Bytes in the notation of another line.
 fn show(like: &str, mut bytes: &[u8]) -> String {
     let shown = like.split(' ').map(|token| {
         let times = token.split_once('*').map_or(1, |(_, times)| times.parse().unwrap());
@@ -118,12 +118,12 @@ fn show(like: &str, mut bytes: &[u8]) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// Goes through all dumps of a page. Returns the page as it should be, and how many dumps it has.
+/// Corrects all dumps of a page. Returns the corrected page, and the number of its dumps.
 fn corrected(rows: &Rows, text: &str) -> (String, usize) {
     let text = &with_segments(text);
     let mut out = String::new();
     let mut dumps = 0;
-    // The source of the current dump, and how far each source has been shown.
+    // The source of the current dump, and the end of the shown part of each source.
     let mut open: Option<&str> = None;
     let mut shown: Vec<(&str, usize)> = Vec::new();
     for line in text.lines() {
@@ -162,7 +162,7 @@ fn corrected(rows: &Rows, text: &str) -> (String, usize) {
     (out, dumps)
 }
 
-/// Puts the bytes in all dumps right.
+/// Corrects the bytes in all dumps.
 pub(crate) fn refresh() {
     let rows = Rows::read();
     for name in PAGES {

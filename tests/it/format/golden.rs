@@ -27,7 +27,7 @@ pub(crate) struct Epoch {
     /// The number of visits when it began.
     pub(crate) begun: u64,
     pub(crate) role: &'static str,
-    /// The largest distances that are minor and moderate.
+    /// The largest distances of minor and of moderate changes, in bits.
     pub(crate) bands: (u32, u32),
     pub(crate) ended: bool,
 }
@@ -40,7 +40,7 @@ impl Epoch {
     }
 }
 
-/// A search and its answers: URL, distance, fingerprint; nearest first, then in SURT order.
+/// A search and its answers: URL, distance and fingerprint, the nearest first, then in SURT order.
 #[derive(Debug)]
 pub(crate) struct Near {
     pub(crate) fingerprint: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Near {
 pub(crate) struct Expected {
     pub(crate) sequence: u64,
     pub(crate) epochs: Vec<Epoch>,
-    /// In SURT order.
+    /// The pages with their entries, in SURT order.
     pub(crate) pages: Vec<(String, Vec<Entry>)>,
     pub(crate) near: Vec<Near>,
 }

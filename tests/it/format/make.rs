@@ -75,7 +75,7 @@ struct Maker {
 }
 
 impl Maker {
-    /// One batch, so one frame of the journal.
+    /// Observes one batch, which becomes one frame of the journal.
     fn observe(&mut self, batch: &[(&str, Entry)]) {
         let batch: Vec<_> = batch.iter().map(|(url, entry)| (*url, *entry, None)).collect();
         self.observe_in_two(&batch);
@@ -177,7 +177,7 @@ fn of_odd(i: u64) -> Entry {
     if i == last { with_digest(content(START, None, 0), 21) } else { content(START, random(i), 0) }
 }
 
-/// Makes the golden store up to where its journal begins.
+/// Creates the golden store up to the beginning of its journal.
 fn make_sealed(disk: &SimDisk) -> Maker {
     let options = Options::default().background(false).merge_fanout(3).epoch("golden-1".to_owned());
     let store = Store::create(Arc::new(disk.clone()), options).unwrap();
@@ -227,20 +227,21 @@ fn make(disk: &SimDisk) -> Expected {
     expected
 }
 
-/// The fingerprint of a page that five sites have, under the first epoch.
+/// The fingerprint of a page on five sites, in the first epoch.
 const MIRRORED: u64 = 0x00ff_00ff_1234_5678;
 /// The fingerprint that two pages share under the second epoch.
 const SHARED: u64 = 0xfedc_ba98_7654_3210;
 
-/// An epoch that ends, one that reserves eight bits of its fingerprints, and one with a table.
+/// An epoch that ends, an epoch that reserves eight bits of its fingerprints, and an epoch with a
+/// table.
 const ENDED: u32 = 2;
 const RESERVED: u32 = 8 << 24 | 3;
 const WEIGHED: u32 = 4;
 /// A fingerprint of the epoch with reserved bits, with metadata in them.
 const RESERVING: u64 = MIRRORED | 0xa5 << 56;
 
-/// Sixty-four pages of eight sites, with ten versions each, from version `from` on: 1,280
-/// fingerprints in two calls, enough for rotations.
+/// Sixty-four pages on eight sites, with ten versions each, from version `from` on. Two calls give
+/// 1,280 fingerprints, enough for rotations.
 fn many_versions(maker: &mut Maker, from: u64) {
     let url = |page: u64| format!("https://site{}.example/page/{}", page / 8, page % 8);
     for version in from..from + 10 {
@@ -277,7 +278,7 @@ fn of_long_history(i: i64, epoch: u32) -> Entry {
     }
 }
 
-/// Two seals merged into one segment: rotations, chunks, lists, every kind of visit.
+/// Two seals merged into one segment: rotations, chunks, lists, and every kind of visit.
 fn oldest_segment(maker: &mut Maker) {
     many_versions(maker, 0);
     for (i, site) in ["a", "b", "c", "d", "e"].into_iter().enumerate() {
@@ -287,7 +288,7 @@ fn oldest_segment(maker: &mut Maker) {
     }
     let odd: Vec<_> = ODD.iter().zip(0..).map(|(url, i)| (*url, of_odd(i))).collect();
     maker.observe(&odd);
-    // Long ago, far ahead, without a status, and an odd one.
+    // The minimum time, the maximum time, no status, and an unusual status.
     let far = "https://far.example/";
     maker.observe(&[
         (far, Entry { status: None, ..content(simkeep_testing::TIME_MIN, 0, 0) }),
@@ -300,13 +301,13 @@ fn oldest_segment(maker: &mut Maker) {
         (home, with_digest(content(START, one, 0), 10)),
         (home, visit(START + DAY, Seen::NotModified, 304)),
         (home, with_digest(content(START + 2 * DAY, other, 0), 11)),
-        // The same fingerprint with another digest, another fingerprint without one.
+        // The same fingerprint with another digest, and another fingerprint without one.
         (home, with_digest(content(START + 3 * DAY, other, 0), 12)),
         (home, content(START + 4 * DAY + 1, random(2), 0)),
         (home, visit(START + 5 * DAY, Seen::Failed, 503)),
         (home, visit(START + 6 * DAY, Seen::Gone, 404)),
         (home, with_digest(content(START + 7 * DAY, one, 0), 10)),
-        // The same time with another content.
+        // Another content at the same time.
         (home, with_digest(content(START + 7 * DAY, one ^ 1, 0), 13)),
     ]);
     for page in ["a", "b", "c"] {
@@ -337,19 +338,19 @@ fn oldest_segment(maker: &mut Maker) {
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
     many_versions(maker, 10);
     maker.observe(&long_history(90, 150, 0));
-    // In every chunk; the second is in another one than its visit.
+    // A restatement in every chunk. The second is in another chunk than its visit.
     for i in [40i64, 62, 98, 148] {
         let fingerprint = (i != 98).then(|| random(1_000 + i.cast_unsigned()));
         maker.observe(&[(LONG, restated(of_long_history(i, 0), fingerprint, epoch))]);
     }
-    // Late: between visits that are sealed.
+    // A late visit between sealed visits.
     maker.observe(&[(home, with_digest(content(START + DAY + 1, other, 0), 11))]);
     maker.store.seal().unwrap();
     assert_eq!(maker.store.merge(&Progress::default()).unwrap().inputs, 2);
 }
 
-/// Three seals merged into one segment that is not the oldest: heads are carried, what was
-/// forgotten is hidden.
+/// Three seals merged into one segment that is not the oldest: heads are carried, and forgotten
+/// pages are hidden.
 fn middle_segment(maker: &mut Maker) {
     let epoch = maker.store.register_epoch("golden-2", Role::Both).unwrap().number();
     let ended = maker.store.register_epoch("golden-3", Role::Both).unwrap().number();
@@ -370,13 +371,13 @@ fn middle_segment(maker: &mut Maker) {
         (home, visit(START + 31 * DAY, Seen::Gone, 410)),
         ("https://site0.example/page/0", visit(START + 31 * DAY, Seen::Failed, 500)),
     ]);
-    // Their visits are in the oldest segment: with a digest, and without one.
+    // The visits of these restatements are in the oldest segment, with a digest and without one.
     let (one, other, far) = (random(2), random(1) ^ 0b1011 << 30, "https://far.example/");
     maker.observe(&[
         (home, restated(with_digest(content(START + 2 * DAY, other, 0), 11), random(51), epoch)),
         (home, restated(content(START + 4 * DAY + 1, one, 0), None, epoch)),
         (far, restated(content(simkeep_testing::TIME_MIN, 0, 0), random(53), epoch)),
-        // In the epoch that it was seen in.
+        // A restatement in the epoch of the visit.
         (far, restated(content(simkeep_testing::TIME_MAX, 1, 0), 0, 0)),
         // Without a visit.
         ("https://site1.example/page/0", weighed(START + 31 * DAY, 3.0)),
@@ -395,7 +396,7 @@ fn middle_segment(maker: &mut Maker) {
         (home, with_digest(content(START + 33 * DAY, SHARED, epoch), 14)),
         ("https://[2001:db8::1]/", content(START + 32 * DAY, random(42), epoch)),
     ]);
-    // Forgotten and seen again within one segment.
+    // A page that is forgotten and observed again within one segment.
     maker.forget("https://[2001:db8::1]/");
     let short = with_digest(content(START + 34 * DAY, None, epoch), 22);
     maker.observe(&[("https://[2001:db8::1]/", short)]);

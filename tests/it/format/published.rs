@@ -8,8 +8,8 @@ use super::catalog::Rows;
 use super::visits::Entry;
 use super::{answered, expected, golden, golden_store, make};
 
-/// Generation 1 of all that the golden catalog lists. `tables` are the counts of epochs, and the bytes
-/// of their tables.
+/// Generation 1 with everything that the golden catalog lists. `tables` has the count of each epoch
+/// with a table, and the size of the table in bytes.
 fn generation(rows: &Rows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
     let mut body = written.to_le_bytes().to_vec();
     for name in ["store_id", "changes", "url_seed", "url_hash_bits"] {
@@ -18,7 +18,7 @@ fn generation(rows: &Rows, written: u64, tables: &[(u32, u64)]) -> Vec<u8> {
     for count in [rows.segments.len(), rows.epochs.len()] {
         body.extend((count as u32).to_le_bytes());
     }
-    // Without the checksums of the rows. Golden segments with higher numbers have later operations.
+    // The rows without their checksums. Golden segments with higher numbers have later operations.
     for row in rows.segments.values() {
         body.extend(&row[..36]);
     }
@@ -125,7 +125,7 @@ fn modified_generation_is_refused() {
     newer[8] = 2;
     let error = refused(&summed(newer), 1);
     assert!(error.contains("format version 2, and this one reads 1"), "{error}");
-    // The only table twice.
+    // The only table, twice.
     let table = bytes[count + 4..count + 16].to_vec();
     let mut twice = bytes[..count].to_vec();
     twice.extend(2u32.to_le_bytes());

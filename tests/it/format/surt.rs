@@ -1,4 +1,4 @@
-//! SURT keys, the ranges of prefixes and the stores of pages, written from `format/surt.md`.
+//! SURT keys, ranges of prefixes and stores of pages, computed according to `format/surt.md`.
 
 use super::dumps;
 
@@ -165,7 +165,7 @@ pub(crate) fn covers(prefix: &[u8], key: &[u8]) -> bool {
     prefix <= key && key < &end[..]
 }
 
-/// Returns which of `stores` stores a URL belongs to.
+/// Returns the number of the store, out of `stores`, to which a URL belongs.
 pub(crate) fn store_of(url: &str, stores: u64) -> u64 {
     let key = key(url);
     let host = key.split(|byte| *byte == 1).next().unwrap();

@@ -15,7 +15,7 @@ pub(crate) enum Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: i64,
-    /// A class, which is failed and nothing else.
+    /// The class, in an entry that sets one, which is otherwise an empty failed visit.
     pub(crate) class: Option<u32>,
     /// The bits of a weight, with the kind `failed` and no other fields.
     pub(crate) weight: Option<u32>,
@@ -37,7 +37,7 @@ pub(crate) fn count(epoch: u32) -> u32 {
     epoch & 0x00ff_ffff
 }
 
-/// The bits of its fingerprints that count.
+/// A mask of the compared bits of the epoch's fingerprints.
 pub(crate) fn mask(epoch: u32) -> u64 {
     let reserved = epoch >> 24;
     assert!(reserved <= 64, "{reserved} reserved bits");
@@ -81,18 +81,19 @@ pub(crate) fn visits<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> u64 {
     entries.into_iter().filter(|entry| entry.is_visit()).count() as u64
 }
 
-/// The fold over a page's entries.
+/// The fold over the entries of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) visits: u64,
     pub(crate) first: i64,
     pub(crate) last: Entry,
     pub(crate) settled: Option<Entry>,
-    /// The latest first.
+    /// The latest version first.
     pub(crate) versions: Vec<Known>,
     /// The last reported modification date, and when it was reported.
     pub(crate) modified: Option<(i64, i64)>,
-    /// The weight in force after the time when it was given; and the class.
+    /// The time when the weight in force was set, and the weight. `classed` is the same for the
+    /// class.
     pub(crate) weighed: Option<(i64, u32)>,
     pub(crate) classed: Option<(i64, u32)>,
 }
@@ -100,8 +101,8 @@ pub(crate) struct Head {
 /// A version, when it was last seen, and whether it was restated for that time.
 pub(crate) type Known = (i64, Version, bool);
 
-/// The contents among these, the latest first: back to the time and digest of the eighth of any epoch,
-/// and 64 at most.
+/// The distinct contents among these, the latest first: at most 64, and back to the time and digest
+/// of the eighth of any epoch.
 pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
     let mut last: BTreeMap<Version, (i64, bool)> = BTreeMap::new();
     for (time, version, restated) in known {
@@ -129,7 +130,7 @@ pub(crate) fn versions(known: impl Iterator<Item = Known>) -> Vec<Known> {
 }
 
 impl Head {
-    /// By definition. `None` without visits.
+    /// Computes the head by its definition. Returns `None` without visits.
     pub(crate) fn of(entries: &[Entry]) -> Option<Head> {
         let visits = || entries.iter().filter(|entry| entry.is_visit());
         Some(Head {
@@ -144,7 +145,7 @@ impl Head {
         })
     }
 
-    /// The modification date of the content last seen, according to later visits.
+    /// The modification time of the content last seen, if it was reported then or later.
     pub(crate) fn content_modified(&self) -> Option<i64> {
         let (seen, ..) = self.versions.first()?;
         self.modified.filter(|(heard, _)| heard >= seen).map(|(_, modified)| modified)

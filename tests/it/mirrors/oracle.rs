@@ -47,7 +47,7 @@ fn known(visits: &[(i64, Option<u64>)], at: i64) -> Option<Known> {
     Some(Known { first: then[0].0, versions })
 }
 
-/// The sites of a URL and its path in each.
+/// The sites of a URL, with its path in each.
 fn places(url: &str, depth: usize) -> Vec<(String, String)> {
     let (_, rest) = url.split_once("://").unwrap();
     let (host, path) = rest.split_once('/').unwrap();
@@ -154,7 +154,7 @@ fn deep_of(site: &str) -> usize {
 fn expected(world: &World, asked: &Mirroring) -> Vec<SitePair> {
     let mut sites: BTreeMap<String, BTreeMap<String, Known>> = BTreeMap::new();
     let at = asked.at.unwrap_or(ms(i64::MAX));
-    // Of both schemes https is the last.
+    // If a page has both schemes, https comes last and replaces http.
     for (url, visits) in world {
         if known(visits, at.as_ms()).is_some() {
             for (site, path) in places(url, asked.depth.into()) {
@@ -215,7 +215,7 @@ fn small_worlds_match_an_exhaustive_comparison() {
         let mut choose = choice(seed);
         let mut world = World::new();
         let store = create(&SimDisk::new(), small());
-        // Deep folders of two hosts, or others of three.
+        // Deep folders on two hosts, or shallow folders on two or three hosts.
         let depth = if choose(2) == 0 { 1 } else { 2 };
         let (hosts, folders) = match depth {
             1 => (2 + choose(2), ["", "", "x/", "y/"]),

@@ -49,9 +49,10 @@ fn visit(time: i64, fingerprint: u64) -> Visit {
     Visit { time: ms(time), seen: Seen::Content(content), status: None, modified: None }
 }
 
-/// Plants a thousand pairs of sites that share `percent` of 200 paths, and returns how many pairs are
-/// found. The other paths belong to both sites in turn, or to the first alone. All sites use the same
-/// paths, so only paths together with contents identify a pair; contents differ in `bits` bits.
+/// Plants a thousand pairs of sites that share `percent` of 200 paths. Returns the number of pairs
+/// found. The other paths belong to both sites alternately, or only to the first site. All sites
+/// use the same paths, so only paths together with contents identify a pair. Contents differ in
+/// `bits` bits.
 fn found_of_1000(percent: u64, in_turn: bool, bits: u32) -> u64 {
     const PATHS: u64 = 200;
     let (_dir, store) = store();

@@ -25,7 +25,7 @@ fn agree_on(runs: u64, options: impl Strategy<Value = Options>, home: fn() -> Ho
     let config = Config {
         cases,
         failure_persistence: None,
-        // Fewer if `PROPTEST_MAX_SHRINK_ITERS` says so.
+        // Fewer if `PROPTEST_MAX_SHRINK_ITERS` is lower.
         max_shrink_iters: default.max_shrink_iters.min(100_000),
         max_shrink_time: 60_000,
         ..default

@@ -62,7 +62,8 @@ fn answers_are_limited_and_marked_incomplete() {
                 check_outcome(&found, &expected, limit);
                 found
             };
-            // Nearly all are copies of one; the last four are near, the first of them at distance 0.
+            // Nearly all pages are copies of one. The last four are near it, the first of them at
+            // distance 0.
             for (i, page) in pages.iter().enumerate() {
                 let near = i.saturating_sub(PAGES - 4);
                 let different = if i >= PAGES - 4 { 2 } else { 1 };

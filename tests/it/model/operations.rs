@@ -29,7 +29,7 @@ pub(crate) struct New {
     pub(crate) status: Option<u16>,
     /// How long before the visit the page was modified.
     pub(crate) modified: Option<i64>,
-    /// The fingerprint of its content in the other epoch, or that it has none there.
+    /// The fingerprint of the content in the other epoch, which may be `None` there.
     pub(crate) also: Option<Option<u64>>,
     /// Whether its content is restated rather than seen.
     pub(crate) restated: bool,
@@ -80,7 +80,7 @@ pub(crate) enum Op {
     Everything,
 }
 
-/// Few fingerprints, most of them close to others, in the middle and at both ends.
+/// Few fingerprints, most of them near others, in the middle and at both ends of the range.
 fn fingerprint() -> impl Strategy<Value = u64> {
     let base = prop_oneof![
         3 => Just(0x0123_4567_89ab_cdef),
@@ -219,7 +219,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The number of operations of a run; a failing run is shrunk to the essential ones.
+/// The operations of a run. Shrinking a failing run keeps only those that matter.
 pub(crate) fn ops() -> impl Strategy<Value = Vec<Op>> {
     let kept = prop::collection::vec(prop::bool::weighted(1.0), STEPS);
     (kept, prop::collection::vec(op(), STEPS)).prop_map(|(kept, ops)| {

@@ -22,7 +22,7 @@ use simkeep_testing::{EPOCHS, choice, names, on, sound};
 /// The number of steps between complete comparisons.
 const FULL_CHECK_STEPS: usize = 10;
 
-/// Where a store lives.
+/// The place of a store.
 pub(crate) enum Home {
     Simulated(SimDisk),
     /// Here files are really mapped, and removed while they are; but the power does not fail.
@@ -55,7 +55,7 @@ struct Run {
     /// The possible states after a crash: the last durable one, and all later ones.
     crash_states: Vec<Model>,
     kept: Vec<(Snapshot, Model)>,
-    /// The last snapshot of this store since it was opened.
+    /// The sequence number of the last snapshot since this store was opened.
     last_sequence: u64,
     clock: i64,
     requested: Vec<Operation<'static>>,
@@ -210,7 +210,7 @@ impl Run {
         for (found, request) in found.iter().zip(&requests) {
             let expected = self.model.request(request, self.options.near_distance.unwrap_or(3));
             check_answer(found, &expected, self.options.near_limit);
-            // A batch that does not fit the memtable becomes durable in parts.
+            // A batch that does not fit into the memtable becomes durable in parts.
             self.crash_states.push(self.model.clone());
         }
         self.acknowledged();

@@ -6,7 +6,7 @@ use super::*;
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const BEGIN: i64 = 1_700_000_000_000;
 
-/// A directory with copies of a store's files, published at [`BEGIN`].
+/// A directory with copies of the files of a store, published at [`BEGIN`].
 fn copied() -> (SimDisk, Store, SimDisk) {
     let (from, store) = source();
     let to = SimDisk::new();

@@ -123,7 +123,7 @@ fn old_generations_are_removed_after_count_and_grace() {
         store.observe(Observation::gone(URLS[0], ms(2_000 + at))).unwrap();
         store.publish(on(&to), options().keep(2)).unwrap();
     }
-    // None of them is a day old.
+    // No generation is a day old.
     assert_eq!(numbers(&to), [1, 2, 3, 4]);
     let made = store.publish(on(&to), strict(3)).unwrap();
     assert_eq!((made.is_new, &made.removed[..], &made.older[..]), (false, &[1][..], &[2, 3][..]));
@@ -363,7 +363,7 @@ fn fingerprints_are_counted_from_segment_ends_alone() {
         }
         let file = ends.open(name, Access::Write).unwrap();
         let bytes = file.size().unwrap();
-        // The trailer says where the table begins.
+        // The trailer has the position of the table.
         let mut table = [0; 8];
         file.read_at(bytes - 48, &mut table).unwrap();
         let middle = usize::try_from(u64::from_le_bytes(table) - 64).unwrap();
@@ -387,8 +387,8 @@ fn fingerprints_are_counted_from_segment_ends_alone() {
     assert!(is_missing(&error, &segment.to_string()), "{error}");
 }
 
-/// A writer at full speed publishes one generation after another and old ones are removed, while readers
-/// of some generations query them repeatedly.
+/// A writer at full speed publishes one generation after another, and old ones are removed.
+/// Meanwhile readers of some generations query them repeatedly.
 #[test]
 fn readers_answer_consistently_while_generations_change() {
     let rounds = simkeep_testing::depth::deep(50).max(5);

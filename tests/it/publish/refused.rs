@@ -70,7 +70,7 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
         assert!(message.contains(&begin), "{message}");
         assert!(message.ends_with("name another directory"), "{message}");
         assert!(to.contents() == before);
-        // A backup is reported alike.
+        // A backup is refused with the same reason.
         let backed = SimDisk::new();
         backup(on(&from), on(&backed), BackupOptions::default()).unwrap();
         let error = backup(on(disk), on(&backed), BackupOptions::default()).unwrap_err();
@@ -88,7 +88,7 @@ fn older_or_diverged_copy_of_the_store_is_refused() {
     assert!(publish(on(&from), on(&to), options()).unwrap().is_new);
 }
 
-/// Nothing but `publish` writes there, and all that reads takes it.
+/// Only `publish` writes to the directory, and everything that reads stores accepts it.
 #[test]
 fn published_directory_is_readable_but_not_writable() {
     let dir = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use simkeep_testing::{create, ms, on, open, small, sound};
 
 use super::{see, see_some};
 
-/// The place of an operation when the next one happened.
+/// The action between two operations on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Stay,
@@ -110,7 +110,7 @@ fn prefix_ends_at_a_boundary() {
             let store = open(&disk, small());
             let mut left = model.clone();
             if !sealed {
-                // Once more in the memtable.
+                // Observed again in the memtable.
                 for (page, url) in (0..).zip(URLS) {
                     see(
                         &store,
@@ -197,7 +197,7 @@ fn forgetting_during_a_merge_stays_in_force() {
             if sealed {
                 store.seal().unwrap();
             }
-            // One of each comes back.
+            // One page of each kind is observed again.
             for url in [URLS[1], URLS[9]] {
                 let again = Observation::content(url, ms(1), 5, Epoch::from_number(0));
                 assert_eq!(see(store, model, again), Verdict::New);

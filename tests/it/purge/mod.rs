@@ -48,7 +48,7 @@ fn contains(content: &[u8], text: &str) -> bool {
     content.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// The store before a purge: the pages, and the files with their bytes.
+/// A store before a purge, with marked pages in several files.
 fn marked_store(disk: &SimDisk, model: &mut Model, spread: u64) -> Store {
     let store = create(disk, small());
     see_some(&store, model, 3, 8);

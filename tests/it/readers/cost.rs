@@ -1,4 +1,4 @@
-//! What readers in another process cost the writer.
+//! The cost that readers in another process cause for the writer.
 
 use std::fs;
 use std::path::Path;
@@ -97,7 +97,8 @@ fn cost(path: &Path, until: impl Fn(u64, Duration) -> bool) -> Cost {
     Cost { operations: n - 1, disk, cpu }
 }
 
-/// Returns the cost of a writer while another process reads, and how often that opened the store.
+/// Returns the cost of a writer while another process reads, and the number of opens by that
+/// process.
 fn cost_beside(path: &Path, until: impl Fn(u64, Duration) -> bool) -> (Cost, u64) {
     let reader = OnceLock::new();
     let cost = cost(path, |n, since| {
@@ -107,14 +108,14 @@ fn cost_beside(path: &Path, until: impl Fn(u64, Duration) -> bool) -> (Cost, u64
     (cost, opens(reader.into_inner().unwrap().into_inner().unwrap()))
 }
 
-/// How often the writer is measured, alone and with readers in turn. A busy machine needs more rounds
-/// for a thousand opens.
+/// The number of measurements of the writer, alone and with readers alternately. A busy machine
+/// needs more rounds for a thousand opens.
 const ROUNDS: usize = 4;
 const ROUNDS_MAX: usize = 20;
 
-/// Maximum ratio of the writer's least processor time with readers to that alone. Readers take a share
-/// of caches, memory bandwidth and hyper-threaded cores: 1.16 was measured with ten busy programs on
-/// two cores. The goal, 5 %, is printed with the result.
+/// The maximum ratio of the writer's least processor time with readers to that without. Readers
+/// compete for caches, memory bandwidth and hyper-threaded cores: 1.16 was measured with ten busy
+/// programs on two cores. The goal, 5 %, is printed with the result.
 const CPU_MAX: f64 = 1.4;
 
 #[test]

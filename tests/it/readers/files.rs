@@ -135,7 +135,7 @@ fn snapshot_file_that_does_not_fit_blocks_nobody() {
         let reader = Reader::open(on(&disk)).unwrap();
         check_beginning(&reader);
         assert_eq!(reader.snapshot().sequence(), 32);
-        // The file is empty, and the store opens.
+        // No byte of the disk is free, and the store still opens.
         let used: usize = disk.contents().iter().map(|(_, content)| content.len()).sum();
         disk.set_capacity_bytes(Some(used as u64));
         drop(Store::open(on(&disk), small()).unwrap());

@@ -46,7 +46,7 @@ fn reader_sees_acknowledged_operations_despite_concurrent_writes() {
     for every in 1..24 {
         for commits in 1..5 {
             let disk = SimDisk::new();
-            // Many frames: some are sealed, others wait for their seal.
+            // Many frames: some are sealed, and others wait for their seal.
             let store = create(&disk, small().memtable_observations(150));
             crawl(&store, 1, 400);
             let writer = store.clone();
@@ -122,7 +122,7 @@ fn reader_survives_any_writer_action_at_any_read() {
                     2 => drop(writer.merge(&progress).unwrap()),
                     3 => {
                         writer.merge(&progress).unwrap();
-                        // A merge of nothing: the catalog is rewritten.
+                        // A purge of nothing writes a new catalog.
                         writer.purge(Scope::Url("https://example.net/"), &progress).unwrap();
                     }
                     _ => {

@@ -11,7 +11,8 @@ use simkeep_testing::ms;
 
 const PAGES: u64 = 40;
 
-/// The `n`-th operation of a long crawl: each page in turn, each time with another fingerprint.
+/// The URL of operation number `n` of a long crawl: each page in turn, each time with another
+/// fingerprint.
 fn page(n: u64) -> String {
     format!("https://example.com/{}", n % PAGES)
 }

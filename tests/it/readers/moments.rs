@@ -78,7 +78,7 @@ fn reader_always_sees_all_crash_proof_operations() {
 fn reader_opens_at_every_moment_of_a_recovery() {
     let disk = SimDisk::new();
     drop(create(&disk, small()));
-    // Killed between the commit of a merge and the `SNAPSHOT` without its inputs.
+    // Killed between the commit of a merge and writing the `SNAPSHOT` without its inputs.
     let (at_work, killed) = (disk.clone(), Arc::new(Mutex::new(None)));
     let seen = Arc::clone(&killed);
     let hooked = HookDisk::new(on(&disk), move |kind, name| {

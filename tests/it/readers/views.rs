@@ -1,4 +1,4 @@
-//! What a reader sees, and that it writes nothing.
+//! The state that a reader sees. A reader writes nothing.
 
 use std::sync::Arc;
 use std::time::Duration;

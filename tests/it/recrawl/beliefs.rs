@@ -36,7 +36,7 @@ fn worth_of_a_gamma_belief_matches_the_closed_form() {
 
 #[test]
 fn gamma_belief_has_its_mean_and_quantiles() {
-    // Of shape 1: 5 % are below -ln(.95)/days, and 5 % above -ln(.05)/days.
+    // For shape 1, 5 % are below -ln(.95)/days, and 5 % are above -ln(.05)/days.
     let rate = gamma(1.0, 10.0).rate();
     for (found, expected) in [(rate.per_day, 0.1), (rate.low, 0.0051293), (rate.high, 0.2995732)] {
         assert!((found / expected - 1.0).abs() < 0.03, "{found}, not {expected}");
@@ -123,8 +123,8 @@ fn invalid_numbers_are_named() {
     named(belief.worth(Index::Value, 1.0, f64::NAN).err(), "days");
 }
 
-/// The expectation of a function of the rate over a log-normal prior and comparisons, in steps of a
-/// hundredth of a nat.
+/// The expected value of a function of the rate over a log-normal prior and comparisons, in steps
+/// of a hundredth of a nat.
 fn by_steps(centre: f64, width: f64, seen: &[Comparison], of: impl Fn(f64) -> f64) -> f64 {
     let weighed = (-1400..800).map(|step| {
         let log = f64::from(step) / 100.0;

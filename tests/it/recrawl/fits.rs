@@ -52,8 +52,8 @@ fn fewer_than_twenty_pages_keep_the_default_prior() {
     assert_ne!(fit.prior(&priors), Prior::default());
 }
 
-/// Generates hosts of `pages` pages each, with spreads of rates between hosts and within a host. Returns
-/// the median rate of each host and the evidence of its pages after eight visits.
+/// Generates hosts of `pages` pages each, with spreads of rates between hosts and within a host.
+/// Returns the median rate of each host, and the evidence of its pages after eight visits.
 fn hosts(pages: u32, between: f64, within: f64) -> Vec<(f64, Fit)> {
     let (priors, mut random) = (Priors::default(), Random(11));
     let host = |_| {
@@ -153,7 +153,7 @@ proptest! {
         let mut merged = of(&mut last.iter());
         merged.merge(&of(&mut first.iter()));
         prop_assert_eq!(&merged, &forward);
-        // Hosts are summed likewise.
+        // Sums over hosts do not depend on the order either.
         let hosts: Vec<Fit> = all.iter().map(|page| of(&mut [page].into_iter())).collect();
         let learned = |hosts: &mut dyn Iterator<Item = &Fit>| {
             Hosts::new(hosts).prior(&forward)

@@ -74,7 +74,7 @@ fn invalid_numbers_are_named() {
     }
 }
 
-/// The freshness of pages that are visited at fixed intervals, or at random times.
+/// The weighted freshness of pages that are visited at fixed intervals, or at random times.
 fn freshness(pages: &[(f64, f64)], visits: &[f64], fixed: bool) -> f64 {
     let of = |((rate, weight), visits): (&(f64, f64), &f64)| match (*visits, fixed) {
         (0.0, _) => 0.0,

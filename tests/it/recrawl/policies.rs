@@ -37,7 +37,7 @@ fn thesis_policy_changes_interval_after_runs_of_three() {
 
 #[test]
 fn nutch_policy_matches_known_values() {
-    // Visits on the days 30, 60, 90 and 200.
+    // Visits on days 30, 60, 90 and 200.
     let (mut recent, mut last) = (Recent::default(), 0.0);
     for (day, changed, interval, next) in [
         (30.0, false, 42.0, 63.0),

@@ -38,7 +38,7 @@ fn replayed_page_is_fresh_until_it_was_found_changed() {
     store.observe(Observation::not_modified(URL, ms(20 * DAY))).unwrap();
     let replay = replay(&store);
     assert_eq!((replay.pages.len(), replay.first, replay.last), (1, ms(0), ms(40 * DAY)));
-    // Visited on days 0 (it is found), 9.5, 19.5, 29.5 and 39.5.
+    // The visits are on days 0 (when the page is found), 9.5, 19.5, 29.5 and 39.5.
     let (minor, major, back) = (5.5, 3.5, 9.5);
     let figures = every(&replay, 10.0, (0.0, 40.0));
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b} {figures:?}");
@@ -59,7 +59,7 @@ fn new_epoch_is_not_a_page_change() {
     store.observe(Observation::content(URL, ms(10 * DAY), !0, new)).unwrap();
     store.observe(Observation::content(URL, ms(20 * DAY), !0 >> 1, new)).unwrap();
     let figures = every(&replay(&store), 1e6, (0.0, 30.0));
-    // Nothing is visited again. One bit differs from day 20 on.
+    // The page is not visited again. One bit differs from day 20 on.
     assert_eq!(figures.freshness, 2.0 / 3.0);
     assert_eq!(figures.near_freshness, 1.0);
     assert!((figures.divergence - 1.0 / 64.0 / 3.0).abs() < 1e-12);
@@ -77,7 +77,7 @@ fn replayed_pages_start_at_their_first_visit_and_can_go() {
     let replay = replay(&store);
     assert_eq!((replay.pages.len(), replay.of), (2, 2));
     let figures = every(&replay, 1e6, (0.0, 20.0));
-    // 30 page-days in all. One page is outdated for 5 of them.
+    // There are 30 page-days in all. One page is outdated for 5 of them.
     assert!((figures.freshness - 25.0 / 30.0).abs() < 1e-12, "{figures:?}");
     assert_eq!(store.snapshot().replay(None, 1, 0.5).unwrap().pages.len(), 1);
     assert_eq!(store.snapshot().replay(None, 0, 0.5).unwrap().of, 2);

@@ -63,8 +63,8 @@ fn host_priors_help_when_visits_are_few() {
     assert!(true_rates > no_hosts, "{true_rates} {no_hosts}");
 }
 
-/// A crawl by the value under the default prior, in the slowest way: (freshness, staleness, visits a
-/// day). Only times at the middle of an eighth of a step are looked at.
+/// A crawl by the value under the default prior, implemented in the slowest way. Returns freshness,
+/// staleness, and visits per day, sampled at the middle of each eighth of a step.
 fn naive(pages: &[PoissonPage], per_day: f64, (step, from, to): (f64, f64, f64)) -> [f64; 3] {
     let mut visits: Vec<Vec<f64>> = vec![vec![0.0]; pages.len()];
     let mut likelihoods = vec![Likelihood::flat(); pages.len()];

@@ -66,8 +66,8 @@ fn invalid_numbers_are_named() {
     named(hinted(0.5, 1.0, 1.0, f64::NAN), "otherwise");
 }
 
-/// By Olston and Pandey: how likely a page is stale at the end, times the time, less the time that it
-/// was stale in; with e^{-λt} summed in thin slices.
+/// According to Olston and Pandey: the probability that a page is stale at the end, times the time,
+/// minus the time for which it was stale. e^{-λt} is summed in thin slices.
 fn by_slices(rate: f64, days: f64) -> f64 {
     const SLICES: u32 = 20_000;
     let stale = |t: f64| 1.0 - (-rate * t).exp();

@@ -34,7 +34,7 @@ fn check_within(fingerprints: &[u64], fingerprint: u64, matches: &Matches) {
     assert_eq!(named.iter().filter(is_within).count(), all.iter().filter(is_within).count());
 }
 
-/// Asserts that a search that examined nothing reports so, and is correct in what it reports.
+/// Checks that an incomplete search reports this, and that its matches are right.
 fn check_crowd(fingerprints: &[u64], query: &Query, found: &Matches) {
     let truth = distances(fingerprints, query.fingerprint);
     let near = truth.iter().filter(|distance| **distance <= query.k).count();

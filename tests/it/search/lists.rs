@@ -18,7 +18,7 @@ fn list_of_changed_pages_ends_the_search_as_incomplete() {
         }
         let matches = store.snapshot().near(7, 3).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (0, false));
-        // A higher limit examines more.
+        // A higher limit examines more pages.
         let matches = store.snapshot().search(&Query::new(7, 3).limit(5000)).unwrap();
         assert_eq!((matches.near.len(), matches.complete), (1, true));
         assert_eq!(matches.near[0].url, url(49, 4999));

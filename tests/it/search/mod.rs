@@ -33,7 +33,7 @@ fn url(host: usize, page: usize) -> String {
     format!("http://host-{host:03}.example/{page}")
 }
 
-/// Observes a page for each fingerprint, 100 to a host.
+/// Observes a page for each fingerprint, with 100 pages per host.
 fn fill(store: &Store, fingerprints: &[u64]) {
     let urls: Vec<String> = (0..fingerprints.len()).map(|i| url(i / 100, i)).collect();
     let seen = |(url, fingerprint): (&'static str, u64)| {
@@ -65,7 +65,7 @@ fn fill_later(store: &Store, fingerprints: &[u64]) {
     }
 }
 
-/// The distances of the fingerprints, nearest first.
+/// The distances of the fingerprints, the nearest first.
 fn distances(fingerprints: &[u64], query: u64) -> Vec<u32> {
     let mut distances: Vec<u32> = fingerprints.iter().map(|f| (f ^ query).count_ones()).collect();
     distances.sort_unstable();
@@ -76,7 +76,7 @@ fn found(matches: &Matches) -> Vec<u32> {
     matches.near.iter().map(|near| near.distance).collect()
 }
 
-/// A store with many pages that have, or had, one fingerprint.
+/// A store with many pages that have one fingerprint.
 fn hot(pages: usize, sealed: bool) -> Store {
     let store = create(Options::default().memtable_observations(1 << 20));
     fill(&store, &vec![7; pages]);

@@ -39,7 +39,8 @@ fn found(snapshot: &Snapshot, asked: &PairQuery) -> Vec<Urls> {
     all
 }
 
-/// What should be found, by comparing all pages, which come in SURT order with their fingerprints.
+/// The expected pairs, found by comparing all pages, which come in SURT order with their
+/// fingerprints.
 fn expected(pages: &[(String, u64)], asked: &PairQuery) -> Vec<Urls> {
     let mut all = Vec::new();
     let mut rank_in: BTreeMap<u64, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! All pairs of fingerprints that are near each other.
+//! All pairs of near fingerprints.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn pairs(find: impl FnOnce(&(dyn Fn(&[NearPair]) -> ControlFlow<()> + Sync))) ->
     found
 }
 
-/// All different fingerprints, in order.
+/// All distinct fingerprints, in order.
 fn fingerprints(store: &Store, like: &Query) -> Vec<u64> {
     let found = Mutex::new(Vec::new());
     let progress = Progress::default();
@@ -51,7 +51,7 @@ fn all_pairs_are_found_once_across_segments_and_memory() {
     let store = create(Options::default());
     fill(&store, &near);
     store.seal().unwrap();
-    // Every other page changes, back to what another page had.
+    // Every other page changes, to a content that another page had.
     let later: Vec<u64> =
         (0..4000).map(|i| if i % 2 == 0 { near[i] } else { near[(i * 7) % 4000] }).collect();
     fill_later(&store, &later[..2500]);
@@ -214,7 +214,7 @@ fn excluded_page_has_no_fingerprints_and_pairs() {
                 FingerprintPairs::selected_by(&like).run(&snapshot, &progress, sink).unwrap()
             });
             assert_eq!(all, expected, "{state}, {but:?}");
-            // Whether a page has the given one or not.
+            // Whether or not a page has the given fingerprint.
             let with = pairs(|sink| {
                 FingerprintPairs::selected_by(&like)
                     .with(&[3])

@@ -67,7 +67,7 @@ fn many_segments_answer_alike_before_and_after_warm_up() {
     let fingerprints: Vec<u64> =
         clusters.flat_map(|f| [f, f ^ 1, f ^ 0x8000_0000_0001_0100, f ^ 0xff << 20]).collect();
     let store = create(Options::default());
-    // More than are searched together, each with tables; and some in memory.
+    // More segments than are searched together, each with tables, and some pages in memory.
     for segment in 0..12 {
         fill_from(&store, &fingerprints, segment * 1600, (segment + 1) * 1600);
         store.seal().unwrap();
