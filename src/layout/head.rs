@@ -1,6 +1,7 @@
 //! The head of a segment file: the identity of the segment and of its store.
 
 use super::Cursor;
+use super::correct::{WITH_OWN_SUM, corrected};
 use super::integers::Put;
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -92,6 +93,11 @@ pub(crate) fn parse_head(file: &[u8], id: u64) -> Result<Stamp, Flaw> {
         return damage(40, "the head has fields that this version does not know");
     }
     Ok(stamp)
+}
+
+/// Parses the head of segment `id`, of which one byte may be damaged.
+pub(crate) fn correct_head(file: &[u8], id: u64) -> Option<Stamp> {
+    parse_head(&corrected(file.get(..HEAD_LEN)?, WITH_OWN_SUM)?, id).ok()
 }
 
 #[cfg(test)]

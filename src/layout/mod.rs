@@ -3,6 +3,7 @@
 //! is checked before use.
 
 mod block;
+mod correct;
 mod cursor;
 mod delta;
 mod head;
@@ -14,7 +15,7 @@ mod trailer;
 pub(crate) use block::{BLOCK_BYTES, BlockSums, block_count, block_sum};
 pub(crate) use cursor::{Cursor, put_signed, put_varint};
 pub(crate) use delta::Delta;
-pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, encode_head, parse_head};
+pub(crate) use head::{Flaw, HEAD_BYTES, Stamp, VERSION, correct_head, encode_head, parse_head};
 pub(crate) use integers::{Put, le_u32, le_u64};
 pub(crate) use sizes::{
     FILTER_BLOCK_BYTES, FilterBlock, GROUP_LEN, GROUP_PAGES, PackedRow, ROW_BYTES, bytes_for,
@@ -22,6 +23,6 @@ pub(crate) use sizes::{
 };
 pub(crate) use tag::{Kind, Tag, Touch};
 pub(crate) use trailer::{
-    ALIGN, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Trailer, encode_table,
-    parse_table, parse_trailer,
+    ALIGN, Numbers, PAGES_MAX, SectionEntry, TRAILER_BYTES, Table, Trailer, correct_table,
+    correct_trailer, encode_table, parse_table, parse_trailer,
 };

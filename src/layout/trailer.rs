@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::correct::{WITH_OWN_SUM, corrected};
 use super::head::damage;
 use super::integers::Put;
 use super::{BLOCK_BYTES, Cursor, Delta, Flaw, HEAD_BYTES, Kind, Stamp, Tag};
@@ -11,6 +12,8 @@ const TRAILER_MAGIC: [u8; 8] = *b"simkend\0";
 /// Bytes of the trailer at the end of the file.
 pub(crate) const TRAILER_BYTES: u64 = TRAILER_LEN as u64;
 const TRAILER_LEN: usize = 64;
+/// The offset of the nonce in the trailer.
+const NONCE_AT: usize = 48;
 const ENTRY_BYTES: usize = 24;
 const NUMBERS: usize = 16;
 const NUMBERS_BYTES: usize = NUMBERS * 8;
@@ -235,7 +238,7 @@ pub(crate) fn parse_trailer(trailer: &[u8], file_len: u64, stamp: &Stamp) -> Res
     if nonce != stamp.nonce {
         let what =
             format!("head and trailer are not of one file: {:016x} and {nonce:016x}", stamp.nonce);
-        return damage(at + 48, what);
+        return damage(at + NONCE_AT as u64, what);
     }
     if offset.checked_add(len) != Some(at) || offset < HEAD_BYTES {
         return damage(at, "the section table does not end where the trailer begins");
@@ -264,6 +267,18 @@ pub(crate) fn parse_table(bytes: &[u8], trailer: &Trailer) -> Result<Table, Flaw
         return damage(offset, "the section table is damaged");
     }
     parse_sections(bytes, offset, sections, roots)
+}
+
+/// Returns the bytes of a trailer of which one byte may be damaged, and the nonce in them.
+pub(crate) fn correct_trailer(trailer: &[u8]) -> Option<(Vec<u8>, u64)> {
+    let trailer = corrected(trailer, WITH_OWN_SUM)?;
+    let nonce = trailer.get(NONCE_AT..)?.first_chunk::<8>().copied()?;
+    Some((trailer, u64::from_le_bytes(nonce)))
+}
+
+/// Parses the section table that a trailer locates, and of which one byte may be damaged.
+pub(crate) fn correct_table(bytes: &[u8], trailer: &Trailer) -> Option<Table> {
+    parse_table(&corrected(bytes, trailer.table_sum)?, trailer).ok()
 }
 
 fn parse_sections(bytes: &[u8], offset: u64, sections: u64, roots: u64) -> Result<Table, Flaw> {

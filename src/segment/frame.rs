@@ -7,7 +7,8 @@ use crate::disk::{DiskFile, Name};
 use crate::error::{Error, Result};
 use crate::layout::{
     Flaw, HEAD_BYTES, Kind, Numbers, Stamp, TRAILER_BYTES, Table, Tag, Trailer, VERSION,
-    block_count, bytes_for, in_memory, parse_head, parse_table, parse_trailer,
+    block_count, bytes_for, correct_head, correct_table, correct_trailer, in_memory, parse_head,
+    parse_table, parse_trailer,
 };
 use crate::order::sort_few_by_key;
 
@@ -84,6 +85,26 @@ impl Frame {
         let table = read(file, name, trailer.offset..trailer.offset + trailer.len)?;
         let table = parse_table(&table, &trailer).map_err(flaw)?;
         Self::new(name, stamp, len, &trailer, table)
+    }
+
+    /// Reads a frame of which the head, the trailer and the table may each have one damaged byte. If
+    /// the store of the segment is known, the whole head may be damaged.
+    pub(crate) fn recover(
+        file: &dyn DiskFile,
+        name: Name,
+        id: u64,
+        store: Option<u64>,
+    ) -> Option<Frame> {
+        let len = measure(file, name).ok().filter(|len| *len >= HEAD_BYTES + TRAILER_BYTES)?;
+        let (trailer, nonce) = correct_trailer(&read(file, name, len - TRAILER_BYTES..len).ok()?)?;
+        let head = read(file, name, 0..HEAD_BYTES).ok();
+        // The head has only the segment's number, its store, and the nonce, which the trailer has too.
+        let stamp = head
+            .and_then(|head| correct_head(&head, id))
+            .or_else(|| store.map(|store| Stamp { id, store, nonce }))?;
+        let trailer = parse_trailer(&trailer, len, &stamp).ok()?;
+        let table = read(file, name, trailer.offset..trailer.offset + trailer.len).ok()?;
+        Self::new(name, stamp, len, &trailer, correct_table(&table, &trailer)?).ok()
     }
 
     fn new(name: Name, stamp: Stamp, bytes: u64, trailer: &Trailer, table: Table) -> Result<Frame> {

@@ -213,7 +213,7 @@ impl Recovered {
 
     /// Adds a segment that the last catalog lists.
     fn listed(&mut self, disk: &Arc<dyn Disk>, store: u64, row: &SegmentRow) -> Result<()> {
-        let frame = read_frame(disk, row.id);
+        let frame = self.read_frame(disk, row.id, Some(store));
         let frame = frame.and_then(|frame| check_listed(&frame, store, row).map(|()| frame));
         match frame {
             Ok(frame) => {
@@ -235,6 +235,17 @@ impl Recovered {
         Ok(())
     }
 
+    /// Reads the frame of a segment, and corrects it if possible.
+    fn read_frame(&mut self, disk: &Arc<dyn Disk>, id: u64, store: Option<u64>) -> Result<Frame> {
+        let (file, name) = (open_file(disk, id)?, Name::Segment(id));
+        Frame::read(&*file, name, id).or_else(|e| {
+            let frame = flaw_of(&e).and_then(|_| Frame::recover(&*file, name, id, store));
+            let frame = frame.ok_or_else(|| e.clone())?;
+            self.noted(e)?;
+            Ok(frame)
+        })
+    }
+
     /// Collects the segment files, if no list says which of them are live. Returns the store to
     /// which the segments belong; `of` is the store of the catalog, if known.
     ///
@@ -249,7 +260,8 @@ impl Recovered {
     ) -> Result<Option<u64>> {
         let (mut frames, mut unreadable) = (Vec::new(), Vec::new());
         for id in open::segment_ids(disk)?.into_iter().rev() {
-            match read_frame(disk, id) {
+            // Without a list, nothing else says whose segment it is.
+            match self.read_frame(disk, id, None) {
                 Ok(frame) => frames.push(frame),
                 Err(e) => {
                     self.noted(e)?;
@@ -483,8 +495,4 @@ fn whose(frames: &[Frame], of_catalog: Option<u64>, of_published: Option<u64>) -
 pub(super) fn open_file(disk: &Arc<dyn Disk>, id: u64) -> Result<Box<dyn crate::disk::DiskFile>> {
     let name = Name::Segment(id);
     disk.open(name, Access::Read).map_err(|e| Error::io("open", name, e))
-}
-
-fn read_frame(disk: &Arc<dyn Disk>, id: u64) -> Result<Frame> {
-    Frame::read(&*open_file(disk, id)?, Name::Segment(id), id)
 }

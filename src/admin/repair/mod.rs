@@ -1,10 +1,9 @@
-//! Repair: making a new store from the sound parts of a damaged store.
+//! Repair: making a new store from the sound parts of a damaged one.
 //!
-//! A repair makes two passes over the files, both with plain reads. The first pass finds the parts
-//! of the store ([`find`]), checks every block, and counts the sound pages and visits of the
-//! damaged segments. It also determines whether a lost operation may have forgotten pages. The
-//! second pass merges the pages of all components ([`merge`]) into a new store, by a load. The
-//! damaged store is only read.
+//! It takes two passes over the files, both with plain reads. The first finds the parts of the
+//! store ([`find`]), checks every block, and counts what the damaged segments still have. It also
+//! determines whether a lost operation may have forgotten pages. The second merges the pages of all
+//! components ([`merge`]) into a new store, by a load. The damaged store is only read.
 
 mod find;
 mod journal;
@@ -31,29 +30,29 @@ use crate::error::{Corruption, Error, Result};
 use crate::page::EpochInfo;
 use crate::segment::{Frame, PageSalvage, PlainSegment, Tombstones};
 
-/// The maximum number of flaws that are reported one by one.
+/// The most flaws that are reported one by one.
 const FLAWS_MAX: usize = 1000;
 
-/// Makes a new store from all data in a damaged store with valid checksums, and reports all losses.
-/// The repair only reads the damaged store; no other process may write to that store meanwhile.
-/// meanwhile.
+/// Makes a new store from all data in a damaged store with valid checksums, and reports what is
+/// lost. It only reads the damaged store; no other process may write to it meanwhile.
 ///
-/// Damage to indexes (hashes, filters, fingerprint tables) loses no data, because the indexes are
-/// rebuilt from the pages. A page is lost only if its own bytes are damaged. A segment is lost as a
-/// whole if its frame is damaged.
+/// Damage to indexes (hashes, filters, fingerprint tables) loses nothing, because they are rebuilt
+/// from the pages. A page is lost only if its own bytes are damaged. One damaged byte in the head,
+/// the section table or the trailer of a segment is corrected. More damage to the section table or
+/// the trailer loses the whole segment; the head is needed only if the catalog is lost.
 ///
 /// If the catalog is damaged, every page of its file is read, and each frame of the journal with a
-/// valid checksum is kept. An operation after a lost frame is lost as well if the operation refers
-/// to a page that the lost frame may have introduced. Without a catalog, the segments themselves
-/// show which of them belong together, and epochs get names like `unknown-0`. Segments of another
-/// store, or of a diverged copy of this store, are reported and left out. If the catalog is older
-/// than `SNAPSHOT`, the repair uses the newer segments, and not the older journal.
+/// valid checksum is kept. An operation after a lost frame is lost as well if it refers to a page
+/// that this frame may have introduced. Without a catalog, the segments themselves show what
+/// belongs together, and epochs get names like `unknown-0`. Segments of another store, or of a
+/// diverged copy of this one, are reported and left out. If the catalog is older than `SNAPSHOT`,
+/// the newer segments count, and the older journal does not.
 ///
 /// Forgotten pages stay forgotten. A lost operation may have forgotten pages. If these pages are
-/// known, their older visits are left out, and counted. If the pages are unknown, the repair fails.
+/// known, their older visits are left out, and counted. If they are unknown, the repair fails.
 /// [`RepairOptions::keep_forgotten`] keeps everything instead.
 ///
-/// Costs two reads of all files, and a [load](Store::load) of all recovered data.
+/// Costs two reads of all files, and a [load](Store::load) of everything saved.
 ///
 /// ```
 /// # fn main() -> simkeep::Result<()> {
@@ -73,14 +72,14 @@ const FLAWS_MAX: usize = 1000;
 ///
 /// # Errors
 ///
-/// [`Error::AmbiguousRepair`] if it is unknown which pages were forgotten; [`Error::StoreExists`]
-/// and [`Error::NotAStore`] if the new location is not empty or lies in a store, or if there is
-/// nothing to repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`].
+/// [`Error::AmbiguousRepair`] if it is unknown what was forgotten; [`Error::StoreExists`] and
+/// [`Error::NotAStore`] if the new location is not empty or lies in a store, or if there is nothing
+/// to repair; [`Error::Locked`], [`Error::Version`], [`Error::Cancelled`], [`Error::Io`].
 ///
-/// After any of these errors there is no new store, unless the new store is complete and only
-/// closing it failed. A repair that is killed leaves an [unfinished](Error::Unfinished) store,
-/// which the next repair to this location replaces. A repair that is killed after its last commit
-/// leaves the complete new store, and the next repair returns [`Error::StoreExists`].
+/// After any of them there is no new store, unless it is complete and only closing it failed. A
+/// repair that is killed leaves an [unfinished](Error::Unfinished) store, which the next repair to
+/// this location replaces. A repair that is killed after its last commit leaves the complete new
+/// store, and the next one returns [`Error::StoreExists`].
 pub fn repair(
     from: impl Into<Location>,
     to: impl Into<Location>,
@@ -102,7 +101,7 @@ fn repair_disk(
     open::require_some_store(from)?;
     open::require_empty(to)?;
     let _locks = match Locks::take(&**from, Lock::Shared) {
-        // No other process can have locked an irregular file either.
+        // Nobody can have locked that either.
         Err(e) if e.is_irregular() => None,
         locks => Some(locks?),
     };
@@ -149,7 +148,7 @@ fn note(repaired: &mut Repaired, flaw: Corruption) {
     }
 }
 
-/// Checks every block, and determines which pages lost operations may have forgotten.
+/// Checks every block, and determines what lost operations may have forgotten.
 fn survey<'f>(
     disk: &Arc<dyn Disk>,
     found: &'f Recovered,
@@ -159,7 +158,7 @@ fn survey<'f>(
 ) -> Result<Vec<Input<'f>>> {
     let oldest = found.components.first().map_or(u64::MAX, |oldest| oldest.operations.0);
     let mut ambiguities: Vec<String> = found.ambiguities.clone();
-    // For losses with a known number of pages, the effect is known.
+    // The effect of counted losses is known.
     for loss in repaired.lost.iter().filter(|loss| loss.pages.is_none()) {
         if let Some((first, last)) = loss.operations.filter(|(first, _)| *first > oldest) {
             let upto = last.map_or("the last".to_owned(), |last| last.to_string());
@@ -189,8 +188,8 @@ fn survey<'f>(
     Ok(inputs)
 }
 
-/// Returns the tombstones of a segment, if they are sound, and whether the segment may have
-/// forgotten a lost page.
+/// The tombstones of a segment, if they are sound; and whether the segment may have forgotten a
+/// lost page.
 fn survey_segment(
     disk: &Arc<dyn Disk>,
     frame: &Frame,
@@ -226,7 +225,7 @@ fn survey_segment(
     Ok((tombstones, holes == 0 || there < resets))
 }
 
-/// The epochs of the new store: the epochs that were found, with their numbers.
+/// The epochs of the new store: those that were found, with their numbers.
 fn epochs(found: &Recovered) -> Result<Vec<EpochInfo>> {
     if found.epochs.is_empty() {
         return Ok(vec![first(&Options::default())?]);
@@ -234,8 +233,7 @@ fn epochs(found: &Recovered) -> Result<Vec<EpochInfo>> {
     Ok(found.epochs.clone())
 }
 
-/// Copies the tables of epochs. Damaged tables are lost; fingerprints made with damaged tables are
-/// not.
+/// Copies the tables of epochs. Damaged tables are lost; the fingerprints made with them are not.
 fn copy_tables(
     from: &Arc<dyn Disk>,
     to: &Arc<dyn Disk>,
@@ -248,7 +246,7 @@ fn copy_tables(
                 table.copy_to(to, info.epoch.count().into())?;
                 continue;
             }
-            // The table did not exist before the damage.
+            // It did not exist before.
             Err(Error::NoTable { .. }) => continue,
             Err(e) => e.flaw()?,
         };

@@ -81,6 +81,38 @@ fn damaged_pages_are_reported_with_bytes_and_exit_code_4() {
 }
 
 #[test]
+fn damaged_byte_of_a_segment_frame_loses_nothing() {
+    let place = sealed();
+    let export = place.export();
+    let len = usize::try_from(std::fs::metadata(segment(&place)).unwrap().len()).unwrap();
+    let sound = std::fs::read(segment(&place)).unwrap();
+    // In the head, the section table, and the trailer.
+    for offset in [20, len - 100, len - 20] {
+        damage(&place, offset);
+        assert_eq!(place.run(&["verify"]).code, 4);
+        let ran = place.run(&["repair", "--to", "saved"]);
+        assert!(ran.out.ends_with("saved: 4 pages, 10 visits\nlost: nothing\n"), "{}", ran.out);
+        assert_eq!((ran.code, place.done(&["export", "--store", "saved"])), (0, export.clone()));
+        std::fs::remove_dir_all(place.path("saved")).unwrap();
+        std::fs::write(segment(&place), &sound).unwrap();
+    }
+    // The catalog and the trailer have everything that the head has.
+    std::fs::write(segment(&place), [&[0; 64], &sound[64..]].concat()).unwrap();
+    let ran = place.run(&["repair", "--to", "saved"]);
+    assert!(ran.out.ends_with("lost: nothing\n"), "{}", ran.out);
+}
+
+#[test]
+fn lost_segment_is_named_in_the_summary() {
+    let place = sealed();
+    let sound = std::fs::read(segment(&place)).unwrap();
+    std::fs::write(segment(&place), &sound[..sound.len() - 1]).unwrap();
+    let ran = place.run(&["repair", "--to", "saved"]);
+    let summary = "lost: all pages and visits in segments/0000000001.seg (at most 10 operations)\n";
+    assert!(ran.code == 4 && ran.out.ends_with(summary), "{}", ran.out);
+}
+
+#[test]
 fn ambiguous_repair_is_refused_unless_requested() {
     let place = sealed();
     place.ingest_beginning(

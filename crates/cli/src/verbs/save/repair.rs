@@ -177,15 +177,40 @@ fn lines(repaired: &Repaired) -> Vec<String> {
     lines.push(if repaired.is_whole() {
         "lost: nothing".to_owned()
     } else {
-        let whole = repaired.lost.iter().any(|loss| loss.pages.is_none());
-        let more = if whole { ", and the operations above" } else { "" };
-        let visits = many(repaired.lost_visits, "visit", "visits");
-        format!(
-            "lost: {} with {visits}{more}",
-            many(repaired.lost_pages, "record of a page", "records of pages")
-        )
+        format!("lost: {}", summary(repaired).join(", and "))
     });
     lines
+}
+
+/// Sums up all losses: the counted ones, then files and operations whose content is unknown.
+fn summary(repaired: &Repaired) -> Vec<String> {
+    let is_unknown = |loss: &&Loss| loss.pages.is_none();
+    let (segments, journal): (Vec<&Loss>, Vec<&Loss>) =
+        repaired.lost.iter().filter(is_unknown).partition(|loss| loss.bytes.is_some());
+    let mut parts = Vec::new();
+    let (pages, visits) = (repaired.lost_pages, repaired.lost_visits);
+    if pages > 0 || visits > 0 || (segments.is_empty() && journal.is_empty()) {
+        let pages = many(pages, "record of a page", "records of pages");
+        parts.push(format!("{pages} with {}", many(visits, "visit", "visits")));
+    }
+    if !segments.is_empty() {
+        let all = match segments.as_slice() {
+            [one] => format!("all pages and visits in {}", one.file),
+            more => format!("all pages and visits in {} segments", count(more.len() as u64)),
+        };
+        let operations = segments.iter().map(|loss| match loss.operations? {
+            (first, Some(last)) => Some(last - first + 1),
+            (_, None) => None,
+        });
+        let most = operations.sum::<Option<u64>>();
+        let most = most.map(|most| many(most, "operation", "operations"));
+        let most = most.map_or("an unknown number".to_owned(), |most| format!("at most {most}"));
+        parts.push(format!("{all} ({most})"));
+    }
+    if !journal.is_empty() {
+        parts.push("the operations above, with an unknown number of pages and visits".to_owned());
+    }
+    parts
 }
 
 fn lost(loss: &Loss) -> String {
