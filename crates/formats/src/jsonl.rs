@@ -8,6 +8,7 @@ use super::chunk::Unread;
 use super::epoch::{epoch_name, options};
 use super::keys::Keys;
 use super::lines::{Lines, has_key, without_mark};
+use super::not_json::not_json;
 use super::object::{Object, Value};
 use super::surrogates::with_whole_characters;
 use super::visit::record;
@@ -75,7 +76,7 @@ fn read(lines: &Lines, keys: Option<&Keys>, each: &mut dyn FnMut(Item)) {
 /// Parses a line: a record, a query, or the name of an epoch.
 fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     let line = &*with_whole_characters(line);
-    let object: Object = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let object: Object = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     if let (Some(ask), None) = (&object.ask, &object.t) {
         let (url, ask) = question(object.url, ask)?;
         return Ok(Item::Question(Question { url, ask, at: at() }));
@@ -86,6 +87,9 @@ fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     if object.url.is_none() && object.has_others && has_key(line, "simkeep") {
         return Err("a line of an export, whose first line is not at the head of the file".into());
     }
+    if object.url.is_none() {
+        return Err(without_url(line));
+    }
     let is_interim = matches!(object.status, Some(Value::Whole(100..=199)));
     if is_interim && object.seen.is_none() && object.fingerprint.is_none() {
         return Ok(Item::Passed("interim response"));
@@ -94,6 +98,39 @@ fn item(line: &[u8], at: impl Fn() -> String) -> Result<Item, String> {
     let Record { time, modified, .. } = &mut record;
     *modified = modified.filter(|modified| time::is_modified_by_day(*modified, *time));
     Ok(Item::Record(record))
+}
+
+/// Returns the reason for a line without `url`, with the keys that may be meant.
+fn without_url(line: &[u8]) -> String {
+    const SHOWN: usize = 3;
+    let missing = "\"url\" is missing";
+    let Ok(object) = serde_json::from_slice::<serde_json::Map<_, _>>(line) else {
+        return missing.to_owned();
+    };
+    let mut likely: Vec<(bool, String)> = Vec::new();
+    for (key, value) in &object {
+        if let serde_json::Value::Object(inner) = value {
+            for (name, value) in inner {
+                likely.extend(like_url(name, value).map(|named| (named, format!("{key}.{name}"))));
+            }
+        }
+        likely.extend(like_url(key, value).map(|named| (named, key.clone())));
+    }
+    likely.sort();
+    let options = likely.iter().take(SHOWN).map(|(_, key)| format!("--url-key {}", escape(key)));
+    let options = options.collect::<Vec<_>>().join(" or ");
+    if likely.is_empty() { missing.to_owned() } else { format!("{missing}; try {options}") }
+}
+
+/// Whether the value of a key may be the URL or the name of a page: `Some(false)` for a URL, and
+/// `Some(true)` for a usual key of a name.
+fn like_url(key: &str, value: &serde_json::Value) -> Option<bool> {
+    const NAMES: &[&str] =
+        &["url", "uri", "link", "href", "page", "id", "_id", "doc_id", "docid", "document_id"];
+    if value.as_str().is_some_and(|text| text.contains("://")) {
+        return Some(false);
+    }
+    NAMES.contains(&key.to_ascii_lowercase().as_str()).then_some(true)
 }
 
 /// Parses a query and its page.
@@ -362,9 +399,16 @@ mod tests {
     #[test]
     fn broken_lines_are_explained() {
         for (line, why) in [
-            ("{", "EOF"),
+            ("{", "ends too early"),
             ("[1]", "expected an object"),
-            (r#"{"t":1,"text":""}"#, "\"url\""),
+            (r#"{"t":1,"text":""}"#, "\"url\" is missing"),
+            (r#"{"t":1,"text":"","link":"x://"}"#, "\"url\" is missing; try --url-key link"),
+            (
+                r#"{"ID":1,"text":"","meta":{"b":2,"a":"x://"}}"#,
+                "\"url\" is missing; try --url-key meta.a or --url-key ID",
+            ),
+            (r#"{"url":7,"t":1,"text":""}"#, "\"url\" must be a string"),
+            (r#"{"url":"x:","t":1714564800000,"text":""}"#, "milliseconds: divide it by 1000"),
             (r#"{"url":"","t":1,"text":""}"#, "empty"),
             (r#"{"url":"a\u0007","t":1,"text":""}"#, "control"),
             (r#"{"url":"x:","text":""}"#, "\"t\""),

@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use simkeep::Digest;
 use simkeep::fingerprint::Document;
 
+use super::not_json::not_json;
 use super::object::Value;
 use super::surrogates::with_whole_characters;
 use super::{Item, Payload, Record, digest, escape, url};
@@ -150,7 +151,9 @@ impl Keys {
         let page = self.page(page)?.into_owned();
         let named = |why: String| format!("{}: {why}", escape(&page));
         let time = time.map_err(named)?.or(self.at);
-        let missing = || format!("{:?} is missing, and --at says no time", self.time.as_str());
+        let missing = || {
+            format!("{:?} is missing: name the time with --time-key or --at", self.time.as_str())
+        };
         let time = time.ok_or_else(missing).map_err(named)?;
         let Some(Value::Text(text)) = text else {
             return Err(named(format!("{:?} is missing or no string", self.text.as_str())));
@@ -202,7 +205,7 @@ fn sought<'l>(line: &'l [u8], keys: [Option<&str>; 3]) -> Result<[Option<Value<'
     let mut json = serde_json::Deserializer::from_slice(line);
     let sought = Sought { keys, found: &mut found, is_whole: true };
     let read = sought.deserialize(&mut json).and_then(|()| json.end());
-    read.map_err(|e| escape(&e.to_string()))?;
+    read.map_err(|e| not_json(&e))?;
     Ok(found)
 }
 
@@ -356,10 +359,10 @@ mod tests {
         let nested = keys("id", "body.text", "metadata.date", None);
         let with_time = keys("id", "body.text", "metadata.date", Some(7));
         for (line, why) in [
-            ("{", "EOF"),
+            ("{", "ends too early"),
             ("[1]", "expected an object"),
             ("7", "expected an object"),
-            ("{} {}", "trailing"),
+            ("{} {}", "behind the object"),
             ("{}", "\"id\" is missing"),
             (r#"{"id":null}"#, "\"id\" is missing"),
             (r#"{"id":1.5}"#, "\"id\" must be"),

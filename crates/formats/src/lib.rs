@@ -79,6 +79,7 @@ mod item;
 mod jsonl;
 mod keys;
 pub mod lines;
+mod not_json;
 mod numbered;
 mod object;
 mod page;
@@ -275,6 +276,11 @@ fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
     match kind {
         Kind::Index => {
             let why = "a CDXJ index, which has no text; read its WARC files instead";
+            refused(&stream, why)
+        }
+        Kind::CsvExport => {
+            let why = "a CSV export, which cannot be read back; export JSON lines instead \
+                       (simkeep export -o FILE.jsonl), and read them with simkeep load";
             refused(&stream, why)
         }
         Kind::Parquet if cfg!(feature = "parquet") => {

@@ -54,6 +54,11 @@ impl Value<'_> {
             Value::Text(text) => time::parse(text),
             Value::Null | Value::Other => None,
         };
+        // Today in milliseconds is beyond the year 9999 in seconds.
+        let is_ms = |number: &i64| (1_000_000_000_000..1_000_000_000_000_000).contains(number);
+        if matches!(self, Value::Whole(number) if time.is_none() && is_ms(number)) {
+            return Err(format!("\"{key}\" looks like milliseconds: divide it by 1000"));
+        }
         let forms = "must be seconds since 1970, a date such as 20240501 or RFC 3339, in the years 1 to 9999";
         time.ok_or_else(|| format!("\"{key}\" {forms}"))
     }

@@ -10,6 +10,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use simkeep::due::{Rule, Rules, RulesError};
 
+use super::not_json::not_json;
 use super::numbered::NumberedLines;
 use super::stream::Stream;
 use super::surrogates::with_whole_characters;
@@ -94,7 +95,7 @@ fn refused(lines: &NumberedLines, numbers: &[u64], error: RulesError) -> Broken 
 /// Parses the rule in a line.
 fn rule(line: &[u8]) -> Result<Rule, String> {
     let line = &*with_whole_characters(line);
-    let Object(pairs) = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let Object(pairs) = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     let mut rule = Rule::everywhere();
     for (nth, (key, value)) in pairs.iter().enumerate() {
         if pairs.iter().take(nth).any(|(earlier, _)| earlier == key) {
@@ -203,7 +204,7 @@ mod tests {
     fn errors_name_their_line() {
         let (a, b) = (r#"{"under":"a.example"}"#, r#"{"under":"b.example"}"#);
         for (line, why) in [
-            ("{", "EOF"),
+            ("{", "ends too early"),
             ("[]", "expected an object"),
             (r#"{"undr":"x.example"}"#, "no rule has a \"undr\"; it may have under, min"),
             (r#"{"Under":"x.example"}"#, "no rule has a \"Under\""),

@@ -10,6 +10,9 @@ use super::stream::Stream;
 /// The number of bytes of a file that are examined.
 const SNIFFED_BYTES: usize = 8 << 10;
 
+/// The beginning of the header line of an export as CSV.
+const CSV_EXPORT: &[u8] = b"url,time,epoch,fingerprint,digest,status,verdict,";
+
 /// The kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
@@ -21,6 +24,8 @@ pub(super) enum Kind {
     JsonLines,
     /// An index of web archives.
     Index,
+    /// A table that `simkeep export --format csv` wrote.
+    CsvExport,
     /// A Parquet table.
     Parquet,
     /// Any other file, which is itself a page.
@@ -48,6 +53,8 @@ pub(super) fn kind(stream: &mut Stream, name: Option<&OsStr>) -> Kind {
         Kind::Parquet
     } else if is_index(text) {
         Kind::Index
+    } else if text.starts_with(CSV_EXPORT) {
+        Kind::CsvExport
     } else if start.is_empty() || !super::content::is_html(start) {
         named.unwrap_or(Kind::Page)
     } else {

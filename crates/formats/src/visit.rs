@@ -9,14 +9,22 @@ use super::epoch::epoch_name;
 use super::object::{Object, Value};
 use super::{Payload, Record, digest, escape, url};
 
+/// The reason for a line without a time.
+const WITHOUT_TIME: &str =
+    "\"t\" is missing: add the time of the visit, or name its key with --time-key";
+
 /// Parses the record in a line.
 pub(super) fn record(object: Object<'_>) -> Result<Record, String> {
     let Some(Value::Text(page)) = object.url else {
-        return Err("\"url\" is missing or no string".into());
+        return Err("\"url\" must be a string".into());
     };
     let named = |why: String| format!("{}: {why}", escape(&page));
     url::check(&page).map_err(named)?;
-    let time = object.t.unwrap_or(Value::Null).time("t").map_err(named)?;
+    let time = match object.t {
+        None | Some(Value::Null) => Err(WITHOUT_TIME.to_owned()),
+        Some(time) => time.time("t"),
+    };
+    let time = time.map_err(named)?;
     let modified = object.modified.filter(|value| *value != Value::Null);
     let modified = modified.map(|value| value.time("modified"));
     let modified = modified.transpose().map_err(named)?;
@@ -87,7 +95,9 @@ impl LineFields<'_> {
         }
         let seen = match &self.seen {
             Some(Value::Text(seen)) => Some(seen.clone()),
-            _ => None,
+            None | Some(Value::Null) => None,
+            // No value of `seen`: the reason lists all of them.
+            Some(_) => Some("".into()),
         };
         match seen {
             Some(seen) => self.by_word(&seen, page),
@@ -155,7 +165,10 @@ impl LineFields<'_> {
             _ if self.is_given && self.seen.is_none() && self.status.is_none() => {
                 Ok((Payload::Properties, None))
             }
-            _ => Err("neither \"text\" nor \"fingerprint\"".into()),
+            _ => {
+                Err("neither \"text\" nor \"fingerprint\"; without content the line needs \"seen\""
+                    .into())
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use simkeep::EpochOptions;
 
 use super::super::epoch::{epoch_name, options};
 use super::super::lines::{Lines, has_key, without_mark};
+use super::super::not_json::not_json;
 use super::super::object::{self, Object};
 use super::super::surrogates::with_whole_characters;
 use super::super::{Broken, Item, Payload, Record, escape, visit};
@@ -90,7 +91,7 @@ fn said(line: &[u8], number: u64) -> Result<Says, String> {
     if line.len() > LINE_BYTES_MAX {
         return Err(format!("the line is longer than {} KiB", LINE_BYTES_MAX >> 10));
     }
-    let keys = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let keys = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     let mut keys = Keys { keys, wrong: None };
     let has = |key: &str| keys.keys.contains_key(key);
     let says = match (has("simkeep"), has("epoch"), has("base64")) {

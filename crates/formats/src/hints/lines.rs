@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::not_json::not_json;
 use super::super::numbered::NumberedLines;
 use super::super::stream::Stream;
 use super::super::surrogates::with_whole_characters;
@@ -33,7 +34,7 @@ impl Iterator for HintLines {
 
 fn hint(line: &[u8]) -> Result<Hint, String> {
     let line = &*with_whole_characters(line);
-    let mut value: Value = serde_json::from_slice(line).map_err(|e| escape(&e.to_string()))?;
+    let mut value: Value = serde_json::from_slice(line).map_err(|e| not_json(&e))?;
     let Some(Value::String(page)) = value.get_mut("url").map(Value::take) else {
         return Err("\"url\" is missing or no string".into());
     };

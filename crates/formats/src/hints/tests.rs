@@ -373,7 +373,7 @@ fn json_lines_have_a_url_and_a_time() {
     assert_eq!(found[..3], [hint("x:1", DAY), hint("x:2", 2 * DAY), hint("x:3", 1500)]);
     let said = [
         (5, "\"modified\" must be"),
-        (6, "EOF"),
+        (6, "ends too early"),
         (7, "\"url\" is missing"),
         (8, "empty"),
         (9, "\"modified\" must be"),

@@ -1,0 +1,60 @@
+//! Says in plain words why a line is not JSON.
+
+use serde_json::Error;
+
+use super::escape;
+
+/// Returns the reason, with the column in the line.
+pub(super) fn not_json(error: &Error) -> String {
+    if error.is_eof() {
+        return "not valid JSON: the line ends too early".to_owned();
+    }
+    let column = error.column();
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    let kind = if error.is_syntax() { "not valid JSON" } else { "not the expected JSON" };
+    let why = match text {
+        "expected ident" => "a text must be in double quotation marks",
+        "expected value" => "there must be a value, and a text must be in double quotation marks",
+        "key must be a string" => "a key must be in double quotation marks",
+        "trailing comma" => "there is a comma too many",
+        "trailing characters" => "there is something behind the object",
+        "expected `,` or `}`" => "there must be a comma or a closing brace",
+        "expected `,` or `]`" => "there must be a comma or a closing bracket",
+        "expected `:`" | "expected colon" => "there must be a colon behind the key",
+        "control character (\\u0000-\\u001F) found while parsing a string" => {
+            "a text has a control character, such as a tab or a line end; write \\t or \\n"
+        }
+        other => other,
+    };
+    format!("{kind} at column {column}: {}", escape(why))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, from_slice};
+
+    use super::*;
+
+    #[test]
+    fn reasons_are_in_plain_words() {
+        for (line, expected) in [
+            ("nonsense", "not valid JSON at column 2: a text must be in double quotation marks"),
+            (
+                "{\"a\":x}",
+                "not valid JSON at column 6: there must be a value, and a text must be in",
+            ),
+            ("{'a':1}", "not valid JSON at column 2: a key must be in double quotation marks"),
+            ("{\"a\":1,}", "not valid JSON at column 8: there is a comma too many"),
+            ("{\"a\":1 \"b\":2}", "not valid JSON at column 8: there must be a comma or a closing"),
+            ("{\"a\" 1}", "not valid JSON at column 6: there must be a colon behind the key"),
+            ("{} {}", "not valid JSON at column 4: there is something behind the object"),
+            ("{\"a\":\"\t\"}", "not valid JSON at column 7: a text has a control character"),
+            ("{\"a\":", "not valid JSON: the line ends too early"),
+            ("[1]", "not the expected JSON at column 0: invalid type: sequence, expected a map"),
+        ] {
+            let why = not_json(&from_slice::<Map<String, Value>>(line.as_bytes()).unwrap_err());
+            assert!(why.starts_with(expected), "{line}: {why}");
+        }
+    }
+}
