@@ -153,6 +153,39 @@ fn near_lists_other_current_pages_nearest_first() {
 }
 
 #[test]
+fn near_at_searches_with_the_content_of_that_time() {
+    let place = Place::with(CRAWL);
+    let near = |time: &str| {
+        place.run(&["near", "--url", "https://example.com/terms", "--at", time, "--json"])
+    };
+    for (time, fingerprint, distance) in [
+        ("2024-01-02T12:00:00Z", "00000000000000ff", 1),
+        ("2024-01-03T12:00:00Z", "00000000000000f0", 3),
+        ("2024-01-09T12:00:00Z", "00000000000000ff", 1),
+    ] {
+        let answer = near(time).objects().remove(0);
+        assert_eq!(answer["fingerprint"], fingerprint, "{time}");
+        assert_eq!(answer["near"][0]["distance"], distance, "{time}");
+    }
+    let ran = near("2023-01-01");
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.said()[0].contains("had no content at 2023-01-01T00:00:00Z"), "{}", ran.err);
+    // A fingerprint that was restated later counts for its visit.
+    let lines = r#"
+{"url":"https://example.com/terms","t":"2024-01-03T00:00:00Z","seen":"restated","fingerprint":"00000000000000f1","digest":"ff0102030405060708090a0b0c0d0e0f","epoch":"later"}
+"#;
+    place.ingest_beginning(lines);
+    let answer = near("2024-01-03T12:00:00Z").objects().remove(0);
+    assert_eq!(
+        (&answer["fingerprint"], &answer["epoch"]),
+        (&"00000000000000f1".into(), &"later".into())
+    );
+    let batch = place.write("urls", "https://example.com/terms\n");
+    let args = ["near", "--batch", &batch, "--lines", "url", "--at", "2024-01-02", "--json"];
+    assert_eq!(place.run(&args).objects()[0]["fingerprint"], "00000000000000ff");
+}
+
+#[test]
 fn near_reports_more_pages_than_the_limit() {
     let place = Place::with(CRAWL);
     let ran = place.run(&["near", "00000000000000ff", "--limit", "1"]);

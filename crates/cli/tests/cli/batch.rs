@@ -53,7 +53,11 @@ fn batch_answers_match_single_queries() {
                 if number % 6 == 0 {
                     let one: Vec<&str> = option.into_iter().chain([line.as_str()]).collect();
                     let one = place.run(&[&["near", "--json"], &one[..], more].concat());
-                    same(&one.objects()[0], answer);
+                    match one.objects().first() {
+                        Some(one) => same(one, answer),
+                        // A page without content at that time.
+                        None => assert!(answer["why"].is_string() && one.code == 1, "{answer}"),
+                    }
                 }
             }
         }

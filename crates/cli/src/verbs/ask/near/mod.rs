@@ -1,10 +1,11 @@
-//! `near`: pages with nearly the same text.
+//! `near`: pages with almost the same text.
 
 mod batch;
 pub(crate) mod explain;
 mod of_page;
 mod search;
 
+use std::cmp::Reverse;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,8 +16,8 @@ use serde::Serialize;
 use simkeep::fingerprint::{Document, Fingerprinter, Meaning};
 use simkeep::query::{Explanation, count_without_fingerprint};
 use simkeep::{
-    Classes, Content, Epoch, EpochInfo, Matches, Origin, Page, Prefix, Query, Snapshot, Time,
-    Versions,
+    Classes, Content, Epoch, EpochInfo, HistoryEntry, Matches, Origin, Page, Prefix, Query,
+    Snapshot, Time, Versions,
 };
 use simkeep_formats::escape;
 
@@ -63,7 +64,7 @@ pub(crate) struct Near {
     /// A URL in the store, or a fingerprint of 16 hex digits
     #[arg(value_name = "URL|FINGERPRINT", value_parser = parse_subject)]
     subject: Option<Subject>,
-    /// Search near the current content of this page
+    /// Search near the content of this page
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// Search near the plain text in this file (- is stdin)
@@ -113,7 +114,7 @@ pub(crate) struct Near {
     explain: bool,
 }
 
-/// The kind of the lines of a batch.
+/// What the lines of a batch are.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Lines {
     Fingerprint,
@@ -122,7 +123,7 @@ enum Lines {
     Html,
 }
 
-/// The subject of a search that is given as an argument instead of an option.
+/// What a search is for, without an option that says it.
 #[derive(Clone)]
 enum Subject {
     Fingerprint(u64),
@@ -143,15 +144,15 @@ pub(crate) fn parse_fingerprint(text: &str) -> Result<u64, &'static str> {
     value.ok_or("a fingerprint has 16 hexadecimal digits")
 }
 
-/// A search.
+/// What is searched.
 struct Asked {
     fingerprint: u64,
     epoch: Epoch,
-    /// Whether the text has too few words for a distance to mean much.
+    /// Whether its text has too few words for a distance to mean much.
     is_brief: bool,
 }
 
-/// The search, or the reason why there is nothing to search for.
+/// What is searched, or why there is nothing to search for.
 type Sought = Result<Asked, String>;
 
 impl Near {
@@ -171,7 +172,7 @@ impl Near {
         let Asked { fingerprint, epoch, .. } = asked;
         let k = self.k.unwrap_or_else(|| snapshot.near_distance(epoch));
         let mut query = self.query(fingerprint, k).epoch(epoch);
-        // The page in question is not near itself.
+        // The page that was asked about is not near itself.
         query.exclude = self.url().map(str::to_owned);
         let explanation = self.explain.then(|| Explanation::of(&snapshot, &query)).transpose()?;
         let explained = || count_without_fingerprint(&snapshot, epoch, self.classes.as_ref());
@@ -219,14 +220,13 @@ impl Near {
         Ok(Exit::Nothing)
     }
 
-    /// The pages that a search in this epoch does not find, counted among the first pages, if there
-    /// may be any.
+    /// The pages that a search in an epoch passes over, of the first ones, if there may be any.
     fn without(&self, snapshot: &Snapshot, epoch: Epoch) -> simkeep::Result<Option<Without>> {
         let among = (self.under.as_ref(), self.classes.as_ref());
         without(snapshot, epoch, among, AT_ONCE)
     }
 
-    /// The query within `k` bits. The caller sets its epoch.
+    /// The query within `k` bits. Its epoch is set later.
     fn query(&self, fingerprint: u64, k: u32) -> Query {
         let mut query = match self.nearest {
             Some(count) => Query::nearest(fingerprint, count),
@@ -243,7 +243,7 @@ impl Near {
         query
     }
 
-    /// The URL of the page in question, if the subject is a page.
+    /// The page that is asked about, if it is one.
     fn url(&self) -> Option<&str> {
         match (&self.url, &self.subject) {
             (Some(url), _) | (None, Some(Subject::Url(url))) => Some(url),
@@ -251,7 +251,7 @@ impl Near {
         }
     }
 
-    /// The search that the arguments ask for, without --batch.
+    /// What is asked for by itself.
     fn asked(&self, snapshot: &Snapshot) -> Result<Sought, Failure> {
         if let Some(url) = self.url() {
             return self.of_url(snapshot, url);
@@ -271,21 +271,28 @@ impl Near {
         Ok(Ok(Asked { fingerprint, epoch, is_brief: false }))
     }
 
-    /// The search near the current content of a page.
+    /// Returns the search near a page: near its current content, or near that of the requested time.
     fn of_url(&self, snapshot: &Snapshot, url: &str) -> Result<Sought, Failure> {
         let is_known = |page: &Page| self.classes.as_ref().is_none_or(|c| c.have(page.class));
         let Some(page) = snapshot.latest(url)?.filter(is_known) else {
             return Ok(Err(spelling::unknown(snapshot, url, is_known)?));
         };
         let content = match &self.epoch {
-            None => near_content(snapshot, &page),
+        let contents = match self.at {
+            Some(time) => contents_at(snapshot, url, time)?,
+            None => page.contents,
+        };
+            None => near_content(snapshot, &contents),
             Some(name) => {
                 let epoch = origin::named(snapshot.epochs(), name)?;
-                page.contents.iter().find(|content| content.epoch == epoch).copied()
+                contents.iter().find(|content| content.epoch == epoch).copied()
             }
         };
         let Some(content) = content else {
-            return Ok(Err(format!("{url} has no content now, so nothing is near it")));
+            return Ok(Err(match self.at {
+                Some(time) => format!("{url} had no content at {time}: it was unknown or gone"),
+                None => format!("{url} has no content now, so nothing is near it"),
+            }));
         };
         let asked = |fingerprint| Asked { fingerprint, epoch: content.epoch, is_brief: false };
         Ok(content.fingerprint.map(asked).ok_or_else(|| {
@@ -295,13 +302,13 @@ impl Near {
         }))
     }
 
-    /// The epoch in which texts are compared, and the origin of its fingerprints.
+    /// The epoch that texts are compared in, and what makes its fingerprints.
     fn of_texts(&self, snapshot: &Snapshot) -> Result<(Epoch, Origin), Failure> {
         let named = self.epoch.as_deref().map(|name| origin::named(snapshot.epochs(), name));
         origin::of_texts(snapshot, named.transpose()?)
     }
 
-    /// The epoch in which a fingerprint is compared.
+    /// The epoch that ready fingerprints such as this one are compared in.
     fn of_fingerprints(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
         match &self.epoch {
             Some(name) => origin::named(snapshot.epochs(), name),
@@ -309,7 +316,7 @@ impl Near {
         }
     }
 
-    /// The only epoch for near-duplicates that has pages.
+    /// The only epoch of those that find near-duplicates that has pages.
     fn only_epoch(&self, snapshot: &Snapshot, fingerprint: u64) -> Result<Epoch, Failure> {
         let mut with_pages = Vec::new();
         let finds = |info: &&EpochInfo| !info.ended && info.role.finds_near();
@@ -321,7 +328,7 @@ impl Near {
         }
         match *with_pages {
             [only] => Ok(only.epoch),
-            // No epoch has pages, so any epoch gives the same answer.
+            // Any epoch has nothing near.
             [] => Ok(snapshot.near_epoch()),
             _ => {
                 let names: Vec<&str> = with_pages.iter().map(|info| info.name.as_str()).collect();
@@ -333,7 +340,7 @@ impl Near {
         }
     }
 
-    /// Whether any of the searched pages has a fingerprint of this epoch.
+    /// Whether an epoch has any page among those that are searched.
     fn has_pages(
         &self,
         snapshot: &Snapshot,
@@ -346,7 +353,7 @@ impl Near {
     }
 }
 
-/// The search near a text. Messages name it by its file.
+/// What is near a text that is named by its file.
 fn of_text(
     document: &Document,
     epoch: Epoch,
@@ -365,8 +372,8 @@ fn of_text(
     }))
 }
 
-/// The epoch with this name, or the epoch for near-duplicates; and the requested distance, or the
-/// recipe's default.
+/// The epoch of this name, or that by which near-duplicates are sought; and the distance that was asked
+/// for, or what its recipe advises.
 pub(crate) fn sought(
     snapshot: &Snapshot,
     name: Option<&str>,
@@ -379,7 +386,7 @@ pub(crate) fn sought(
     Ok((epoch, k.unwrap_or_else(|| snapshot.near_distance(epoch))))
 }
 
-/// The pages near a fingerprint; with --batch, the answer to one line.
+/// What is near a fingerprint, or with --batch near what a line names.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Printed<'a> {
@@ -387,27 +394,24 @@ pub(crate) enum Printed<'a> {
     OfMany(batch::Line<'a>),
 }
 
-/// The pages near a fingerprint.
+/// What is near a fingerprint.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Answer<'a> {
-    /// The fingerprint that was searched for.
+    /// The one that was searched for.
     fingerprint: Fingerprint,
     epoch: EpochName<'a>,
-    /// The maximum distance in bits.
+    /// How many bits may differ.
     k: u32,
-    /// Whether the list of pages is complete. With --nearest, whether no nearer page can be
-    /// missing.
+    /// Whether no page is missing; of the nearest, whether none is missing that is nearer.
     complete: bool,
-    /// The distance in bits up to which no page is missing; null if even pages with an equal
-    /// fingerprint may be missing.
+    /// Within how many bits no page is missing; null if pages with the very fingerprint may be.
     within: Option<u32>,
-    /// The pages that were found, the nearest first.
+    /// The pages, the nearest first.
     near: Vec<NearPage<'a>>,
-    /// The plans and costs of the search; null without --explain.
+    /// How the search went, if that was asked for.
     explain: Option<explain::Answer<'a>>,
-    /// The number of pages without a fingerprint in this epoch, which the search cannot find. Null
-    /// if unknown: it is known with --explain, and in stores of up to 20,000 pages if other epochs
-    /// have fingerprints.
+    /// How many pages took no part, since they have no fingerprint in this epoch. It is known with
+    /// "explain", and in stores of up to 20,000 pages if other epochs have fingerprints.
     without_fingerprint: Option<u64>,
     saw: Saw,
 }
@@ -416,12 +420,11 @@ pub(crate) struct Answer<'a> {
 #[derive(Serialize, JsonSchema)]
 struct NearPage<'a> {
     url: &'a str,
-    /// The number of bits in which its fingerprint differs.
+    /// In how many bits it differs.
     distance: u32,
-    /// The size of the change; null if the text in question is too short to judge.
+    /// Null for a text that is too short to say.
     band: Option<Band>,
-    /// The estimated fraction of words that differ: a lower and an upper bound; null if the text in
-    /// question is too short to judge.
+    /// From what share of the words to what share that means.
     words_changed: Option<[Share; 2]>,
     fingerprint: Fingerprint,
 }
@@ -448,7 +451,7 @@ impl Near {
         })
     }
 
-    /// Whether the list is complete, or the requested number of nearest pages was certainly found.
+    /// Whether no page is missing, or the nearest were asked for, and all of them are there.
     fn is_complete(&self, matches: &Matches) -> bool {
         let is_searched = |last: &simkeep::Near| last.distance.checked_sub(1) <= matches.within;
         let is_enough = self.nearest.is_some_and(|count| matches.near.len() >= count);
@@ -456,7 +459,7 @@ impl Near {
     }
 }
 
-/// The pages that were found, for JSON.
+/// The pages that were found, for programs.
 fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> Vec<NearPage<'a>> {
     let page = |near: &'a simkeep::Near| {
         let meaning = || snapshot.meaning(asked.epoch, near.distance);
@@ -472,7 +475,7 @@ fn near_pages<'a>(snapshot: &Snapshot, asked: &Asked, matches: &'a Matches) -> V
     matches.near.iter().map(page).collect()
 }
 
-/// A page that was found, as a table row.
+/// A page that was found, for people.
 fn row(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> [String; 4] {
     let band = match asked.is_brief {
         true => "-".to_owned(),
@@ -482,24 +485,41 @@ fn row(snapshot: &Snapshot, asked: &Asked, near: &simkeep::Near) -> [String; 4] 
     [near.distance.to_string(), band, visit::fingerprint(near.fingerprint), url]
 }
 
-/// The content of a page to compare: its fingerprint of the newest epoch for near-duplicates that
-/// has not ended, among the epochs of its fingerprints.
-fn near_content(snapshot: &Snapshot, page: &Page) -> Option<Content> {
+/// The contents of a page that were in force at a time, of the newest epoch first.
+fn contents_at(snapshot: &Snapshot, url: &str, time: Time) -> simkeep::Result<Vec<Content>> {
+    let Some(visit) = snapshot.as_of(url, time)? else { return Ok(Vec::new()) };
+    let history = snapshot.history(url)?;
+    let entries = history.iter().map(HistoryEntry::entry);
+    // What was restated later has the time and the digest of its visit, and replaces its fingerprint.
+    let version =
+        entries.filter(|entry| (entry.time(), entry.digest()) == (visit.time, visit.seen.digest()));
+    let mut contents: Vec<(bool, Content)> =
+        version.filter_map(|entry| Some((entry.visit().is_none(), entry.content()?))).collect();
+    contents.sort_by_key(|(is_restated, content)| {
+        Reverse((content.epoch, *is_restated, content.fingerprint))
+    });
+    contents.dedup_by_key(|(_, content)| content.epoch);
+    Ok(contents.into_iter().map(|(_, content)| content).collect())
+}
+
+/// The content by which near-duplicates of a page are sought: its fingerprint of the newest epoch that
+/// finds them, if it has one of such an epoch that lives.
+fn near_content(snapshot: &Snapshot, contents: &[Content]) -> Option<Content> {
     let finds = |content: &&Content| {
         let info = snapshot.epochs().iter().find(|info| info.epoch == content.epoch);
         info.is_some_and(|info| !info.ended && info.role.finds_near())
     };
-    page.contents.iter().find(finds).copied()
+    contents.iter().find(finds).copied()
 }
 
-/// The format of a document.
+/// How a file is read.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Form {
-    /// HTML if the name or the first bytes say so, as in `ingest`; otherwise plain text.
+    /// As HTML if its name or its first bytes say so, as `ingest` reads a page.
     Unknown,
-    /// HTML.
+    /// As HTML.
     Html,
-    /// Plain text. HTML is refused, because its tags would count as words.
+    /// As plain text. HTML is refused, since its tags would count as words.
     Text,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn of_page(
     tell: impl FnOnce(OfPage<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let page = snapshot.latest(url)?;
-    let content = page.as_ref().and_then(|page| near_content(snapshot, page));
+    let content = page.as_ref().and_then(|page| near_content(snapshot, &page.contents));
     let sought = content.and_then(|content| Some((content.fingerprint?, content.epoch)));
     let Some((fingerprint, epoch)) = sought else {
         let (epoch, near) = (None, Vec::new());
