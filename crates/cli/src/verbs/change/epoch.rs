@@ -12,6 +12,7 @@ use simkeep_formats::escape;
 
 use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::input::origin;
 use crate::input::recipe::Called;
 use crate::output::Output;
@@ -182,9 +183,9 @@ struct Stale {
     /// List only pages after this one
     #[arg(long, value_name = "URL")]
     after: Option<String>,
-    /// Pages to list
-    #[arg(long, value_name = "COUNT")]
-    limit: Option<usize>,
+    /// Pages to list [default: all]
+    #[arg(long, value_name = "COUNT|all")]
+    limit: Option<Limit>,
 }
 
 /// A stale page: its content has no fingerprint in an epoch in use.
@@ -214,7 +215,7 @@ impl Stale {
         let mut table = table::Table::new(columns.map(left));
         let stale =
             of.iter().flat_map(|of| query::Stale::of(&snapshot, *of, self.after.as_deref()));
-        for page in stale.take(self.limit.unwrap_or(usize::MAX)) {
+        for page in stale.take(self.limit.map_or(usize::MAX, Limit::count)) {
             let page = page?;
             any = true;
             let content = page.content;

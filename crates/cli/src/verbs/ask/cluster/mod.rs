@@ -18,6 +18,7 @@ use simkeep::{Page, Reader, Snapshot, Time};
 use simkeep_formats::escape;
 
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::input::spelling;
 use crate::output::json::Saw;
 use crate::output::progress::watched;
@@ -48,9 +49,9 @@ pub(crate) struct Cluster {
     /// Leave out clusters of fewer pages
     #[arg(long, value_name = "PAGES", default_value_t = 2)]
     min_size: u64,
-    /// Clusters to list [default: 100; all with --by-page or -o]
-    #[arg(long, value_name = "COUNT")]
-    limit: Option<usize>,
+    /// Clusters to list, 0 for none [default: 100; all with --by-page or -o]
+    #[arg(long, value_name = "COUNT|all", value_parser = Limit::or_none)]
+    limit: Option<Limit>,
     /// List the pages of each cluster
     #[arg(long, conflicts_with = "by_page")]
     members: bool,
@@ -189,7 +190,7 @@ impl Cluster {
     /// The maximum number of clusters to list.
     fn listed(&self) -> usize {
         let all = self.by_page || self.output.is_some();
-        self.limit.unwrap_or(if all { usize::MAX } else { LISTED })
+        self.limit.map_or(if all { usize::MAX } else { LISTED }, Limit::count)
     }
 
     /// Iterates over the pages of the listed clusters, in the order that the user asked for.

@@ -16,6 +16,7 @@ use simkeep::{Classes, Reader};
 
 use crate::Common;
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::output::Output;
 use crate::output::json::Saw;
 use crate::output::progress::{counted, watched};
@@ -102,6 +103,11 @@ impl Dedup {
         dropped: u64,
         compared: Option<u64>,
     ) -> String {
+    /// Whether rows are printed, and not only what came of it.
+    fn is_table(&self) -> bool {
+        self.filter.is_empty() && self.limit.is_none_or(|limit| limit.count() > 0)
+    }
+
         let alike = self.resemblance.zip(compared).map(|(share, compared)| {
             format!(" and {share} alike by {}", many(compared, "text", "texts"))
         });
@@ -134,8 +140,8 @@ impl Dedup {
         let all = if common.json { usize::MAX } else { LISTED };
         match (self.sample, self.filter.is_empty()) {
             (Some(_), _) => 0,
-            (None, true) => self.limit.unwrap_or(all),
-            (None, false) => self.limit.unwrap_or(0),
+            (None, true) => self.limit.map_or(all, Limit::count),
+            (None, false) => self.limit.map_or(0, Limit::count),
         }
     }
 

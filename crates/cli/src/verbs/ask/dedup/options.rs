@@ -7,6 +7,7 @@ use simkeep::Classes;
 use simkeep_formats::Key;
 
 use super::help::HELP;
+use crate::input::limit::Limit;
 use crate::input::reading::Reading;
 use crate::verbs::ask::cluster::Asked;
 
@@ -22,9 +23,9 @@ pub(crate) struct Dedup {
     /// Classes whose pages may replace pages of any class
     #[arg(long, value_name = "CLASSES")]
     pub(super) open: Option<Classes>,
-    /// Pages to list [default: 100; all with --json]
-    #[arg(long, value_name = "COUNT")]
-    pub(super) limit: Option<usize>,
+    /// Pages to list, 0 for none [default: 100; all with --json]
+    #[arg(long, value_name = "COUNT|all", value_parser = Limit::or_none)]
+    pub(super) limit: Option<Limit>,
     /// List this many random pairs of each distance instead
     #[arg(long, value_name = "COUNT", conflicts_with = "limit")]
     pub(super) sample: Option<usize>,

@@ -182,7 +182,7 @@ impl<'a> Batch<'a> {
         self.lines += 1;
         self.questions.push(question);
         // With --nearest, each answer has exactly that many pages.
-        let each = self.near.nearest.unwrap_or(self.near.limit).max(1);
+        let each = self.near.nearest.unwrap_or(self.near.limit.count()).max(1);
         if self.questions.len() >= (PAGES / each).clamp(1, TOGETHER) {
             self.answer(output)?;
         }

@@ -22,6 +22,7 @@ use simkeep::{
 use simkeep_formats::escape;
 
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::input::{origin, spelling};
 use crate::output::Output;
 use crate::output::json::{Band, EpochName, Fingerprint, Saw, Share};
@@ -89,8 +90,8 @@ pub(crate) struct Near {
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["k", "limit"])]
     nearest: Option<usize>,
     /// Pages to list
-    #[arg(long, value_name = "COUNT", default_value_t = 16)]
-    limit: usize,
+    #[arg(long, value_name = "COUNT|all", default_value = "16")]
+    limit: Limit,
     /// Compare fingerprints of this epoch
     #[arg(long, value_name = "NAME")]
     epoch: Option<String>,
@@ -230,7 +231,7 @@ impl Near {
     fn query(&self, fingerprint: u64, k: u32) -> Query {
         let mut query = match self.nearest {
             Some(count) => Query::nearest(fingerprint, count),
-            None => Query::new(fingerprint, k).limit(self.limit),
+            None => Query::new(fingerprint, k).limit(self.limit.count()),
         };
         query.versions = match self.at {
             Some(time) => Versions::At(time),

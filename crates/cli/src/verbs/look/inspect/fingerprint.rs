@@ -10,6 +10,7 @@ use simkeep_formats::escape;
 use super::page::bits;
 use crate::common::Common;
 use crate::exit::{Exit, Failure, say};
+use crate::input::limit::Limit;
 use crate::output::Output;
 use crate::output::json::{EpochName, Fingerprint, Saw};
 use crate::output::table::{Table, left, right};
@@ -31,8 +32,8 @@ pub(super) struct FingerprintOf {
     #[arg(short, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=64))]
     k: Option<u32>,
     /// Pages to list
-    #[arg(long, value_name = "COUNT", default_value_t = 50)]
-    limit: usize,
+    #[arg(long, value_name = "COUNT|all", default_value = "50")]
+    limit: Limit,
 }
 
 /// The pages with or near a fingerprint, and the cost of the search.
@@ -67,7 +68,7 @@ impl FingerprintOf {
         let reader = common.read()?;
         let snapshot = reader.snapshot();
         let (epoch, k) = sought(&snapshot, self.epoch.as_deref(), self.k)?;
-        let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit);
+        let query = Query::new(self.fingerprint, k).epoch(epoch).limit(self.limit.count());
         let explanation = Explanation::of(&snapshot, &query)?;
         let Matches { near, complete, .. } = &explanation.matches;
         let ever = snapshot.search(&query.clone().k(0).versions(Versions::Ever))?;

@@ -15,6 +15,7 @@ use simkeep_formats::escape;
 
 use crate::Common;
 use crate::exit::{Exit, Failure};
+use crate::input::limit::Limit;
 use crate::output::Output;
 use crate::verbs::revisit::policy::{Asked, ended};
 use help::HELP;
@@ -32,8 +33,8 @@ pub(crate) use shown::{Changes, Page};
 #[command(after_long_help = HELP)]
 pub(crate) struct Due {
     /// Pages to list [default: 100, with --only-due all]
-    #[arg(long, value_name = "COUNT")]
-    limit: Option<usize>,
+    #[arg(long, value_name = "COUNT|all")]
+    limit: Option<Limit>,
     /// Only pages under this prefix: a domain, host or path; --per-day counts visits to them
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -105,7 +106,7 @@ impl Due {
         let has_dates = self.only_due || !(self.urls || self.by_host);
         let plan = if has_dates { self.asked.plan(&snapshot, &due)? } else { None };
         let listed = if self.only_due { usize::MAX } else { LISTED };
-        due = due.budget(self.limit.unwrap_or(listed));
+        due = due.budget(self.limit.map_or(listed, Limit::count));
         if let Some(most) = self.per_host {
             due = due.per_host(most.get());
         }
