@@ -50,7 +50,10 @@ fn crawl() -> String {
 }
 
 fn due(place: &Place, args: &[&str]) -> String {
-    place.done(&[&["due", "--now", NOW], args].concat())
+    let ran = place.run(&[&["due", "--now", NOW], args].concat());
+    // If no page is listed, a message says why.
+    assert_eq!((ran.code, ran.err.is_empty()), (0, !ran.out.is_empty()), "{}", ran.err);
+    ran.out
 }
 
 fn urls(place: &Place, args: &[&str]) -> Vec<String> {
@@ -194,15 +197,10 @@ fn plan_lists_pages_past_their_date() {
 }
 
 #[test]
-fn limit_may_be_zero_or_exceed_the_pages() {
+fn limit_may_exceed_the_pages() {
     let place = Place::with(&crawl());
-    for form in
-        [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--only-due", "--per-day", "5"]]
-    {
-        assert_eq!(due(&place, &[form, &["--limit", "0"]].concat()), "", "{form:?}");
-    }
     let all = urls(&place, &["--limit", "25"]);
-    for budget in ["26", "1000000000000", "18446744073709551615"] {
+    for budget in ["26", "all", "1000000000000", "18446744073709551615"] {
         assert_eq!(urls(&place, &["--limit", budget]), all);
     }
     assert_eq!(urls(&place, &[]), all);
@@ -220,7 +218,9 @@ fn nothing_is_printed_without_pages() {
         [&[][..], &["--json"], &["--urls"], &["--by-host"], &["--only-due", "--per-day", "5"]]
     {
         assert_eq!(due(&empty, form), "", "{form:?}");
-        assert_eq!(due(&place, &[form, &nowhere].concat()), "", "{form:?}");
+        let ran = place.run(&[&["due"], form, &nowhere].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{form:?}");
+        assert!(ran.err.contains("no page is known under nowhere.example"), "{}", ran.err);
     }
 }
 
@@ -270,7 +270,7 @@ fn invalid_numbers_are_refused() {
         ("--limit", "-1", "invalid"),
         ("--limit", "NaN", "invalid"),
         ("--limit", "1e3", "invalid"),
-        ("--per-host", "0", "zero"),
+        ("--per-host", "0", "at least 1"),
         ("--under", "a b", "no host"),
     ] {
         let option = format!("{option}={value}");

@@ -41,7 +41,9 @@ Each line has a verdict, the distance in bits, a priority and the page:
   gone      no content any more, or the second store does not know the page
 
 The priority orders pages for processing: the weight of a new page; for a change, the
-weight times min(1, distance / 32), or the whole weight if the distance is unknown."#)]
+weight times min(1, distance / 32), or the whole weight if the distance is unknown.
+
+Exits with 0, also if nothing differs."#)]
 pub(crate) struct Diff {
     /// The older store and the newer store
     #[arg(value_names = ["BEFORE", "AFTER"], num_args = 2, required_unless_present = "since")]
@@ -71,14 +73,20 @@ impl Diff {
                 if self.exact {
                     let exact = query::ExactDiff::of(&before, &after, under)?;
                     let epochs = exact.epochs().to_vec();
+                    let mut any = false;
                     for found in exact {
+                        any = true;
                         print_exact(&found?, &epochs, common.json, output)?;
                     }
-                    return Ok(Exit::Done);
+                    return self.end(any, output);
                 }
                 after.diff(&before, under)?
             }
             (_, Some(since)) => {
+                if self.until.is_some_and(|until| until < since) {
+                    let why = "--until must not be earlier than --since".to_owned();
+                    return Err(Failure::Usage(why));
+                }
                 let store = common.read()?.snapshot();
                 query::Diff::between(&store, since, self.until.unwrap_or(simkeep::Time::MAX), under)
             }
@@ -87,8 +95,10 @@ impl Diff {
         let epochs = diff.epochs().to_vec();
         let columns = [left("verdict"), right("bits"), right("priority"), left("URL")];
         let mut table = Table::new(columns);
+        let mut any = false;
         for found in diff {
             let found = found?;
+            any = true;
             if common.json {
                 output.object(&Line::Page(Page::new(&found, &epochs)?))?;
             } else {
@@ -96,6 +106,25 @@ impl Diff {
             }
         }
         table.end(output)?;
+        self.end(any, output)
+    }
+
+    /// Says so if nothing differs.
+    fn end(&self, any: bool, output: &mut Output) -> Result<Exit, Failure> {
+        if !any {
+            let under = self.under.as_ref().map(|prefix| format!(" under {prefix}"));
+            let under = under.unwrap_or_default();
+            output.note(&match (self.since, self.until) {
+                (Some(since), None) => format!("no page{under} differs since {since}"),
+                (Some(since), Some(until)) => {
+                    format!("no page{under} differs between {since} and {until}")
+                }
+                (None, _) if self.exact => format!("the stores have the same entries{under}"),
+                (None, _) => {
+                    format!("no page{under} has other content; --exact compares all visits")
+                }
+            })?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -14,4 +14,6 @@ Policies: value, harmonic, uniform, fixed:7d, thesis:3,1.5, nutch:0.4,0.2,0.3,
 stormcrawler. A line of --rules sets limits for a prefix; the longest prefix wins:
   {"under":"example.com/news","min":"1h","max":"7d","per_host":100}
 
+Exits with 1 if no page is known under the prefix.
+
 Policies, rules, hints: docs/recrawl.md and docs/tool.md#due"#;

@@ -10,7 +10,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use simkeep::due::{Decision, Plan, Reason};
-use simkeep::{Prefix, Time};
+use simkeep::{Prefix, Snapshot, Time};
 use simkeep_formats::escape;
 
 use crate::Common;
@@ -116,6 +116,7 @@ impl Due {
         let by = plan.as_ref().filter(|_| self.only_due);
         let clock = common.clock();
         let (mut hosts, mut table) = (Hosts::default(), table(&clock));
+        let mut any = false;
         for page in snapshot.due(&due) {
             let page = page?;
             match by.map_or(Stands::Due, |plan| Stands::of(&page, plan, question.now)) {
@@ -123,6 +124,7 @@ impl Due {
                 Stands::NotYet => continue,
                 Stands::Last => break,
             }
+            any = true;
             if self.by_host {
                 hosts.add(&page);
             } else if self.urls {
@@ -141,6 +143,25 @@ impl Due {
         } else if !self.urls {
             table.end(output)?;
         }
-        ended(Exit::Done, &question.unread)
+        let exit = if any { Exit::Done } else { self.nothing(&snapshot, output)? };
+        ended(exit, &question.unread)
+    }
+
+    /// Says why no page is listed.
+    fn nothing(&self, snapshot: &Snapshot, output: &mut Output) -> Result<Exit, Failure> {
+        let is_known = snapshot.scan(self.under.as_ref()).next().transpose()?.is_some();
+        let (why, exit) = match &self.under {
+            Some(prefix) if !is_known => {
+                (format!("no page is known under {prefix}; simkeep scan lists all"), Exit::Nothing)
+            }
+            None if !is_known => ("the store is empty".to_owned(), Exit::Done),
+            _ if self.only_due => {
+                let why = "no page is due now; without --only-due the next ones are listed";
+                (why.to_owned(), Exit::Done)
+            }
+            _ => ("no page may be visited now, by the rules and the policy".to_owned(), Exit::Done),
+        };
+        output.note(&why)?;
+        Ok(exit)
     }
 }
