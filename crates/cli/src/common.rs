@@ -27,9 +27,9 @@ pub(crate) struct Common {
     /// Print JSON, one object per line
     #[arg(long, global = true, help_heading = "Common options")]
     pub(crate) json: bool,
-    /// Leave out the header line of tables
+    /// Print the rows of tables only, without header and summary lines
     #[arg(long, global = true, help_heading = "Common options")]
-    no_header: bool,
+    pub(crate) no_header: bool,
     /// Show times in the zone of this machine instead of UTC
     #[arg(long, global = true, help_heading = "Common options")]
     local: bool,

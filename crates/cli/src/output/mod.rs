@@ -1,5 +1,6 @@
-//! Standard output: lines for people, and JSON objects for programs.
+//! Standard output: lines for people, and objects for programs.
 
+pub(crate) mod file_format;
 pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod packed;
@@ -18,14 +19,14 @@ use serde::Serialize;
 use crate::exit::say;
 use simkeep_formats::escape;
 
-/// The buffered writer of results to standard output.
+/// Where results go, buffered.
 pub(crate) struct Output {
     stdout: BufWriter<Stdout>,
-    /// Whether standard output is a terminal.
+    /// Whether a person reads them.
     is_terminal: bool,
-    /// Whether lines may contain escape sequences for colours.
+    /// Whether that terminal may be shown colours.
     has_colours: bool,
-    /// Whether tables have a header line.
+    /// Whether tables have a header line and summary lines.
     has_header: bool,
 }
 
@@ -34,7 +35,7 @@ impl Output {
     pub(crate) fn stdout(has_header: bool) -> Output {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
-        // See no-color.org.
+        // As asked for at no-color.org.
         let asked = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let has_colours = is_terminal && asked && !is_dumb;
@@ -42,7 +43,7 @@ impl Output {
         Output { stdout, is_terminal, has_colours, has_header }
     }
 
-    /// Whether standard output is a terminal.
+    /// Whether a person reads it at once.
     pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
@@ -52,7 +53,7 @@ impl Output {
         self.has_header
     }
 
-    /// Prints the header line of a table, grey on a terminal, unless header lines are disabled.
+    /// Prints the header line of a table, grey on a terminal, unless it is to be left out.
     pub(crate) fn header(&mut self, line: &str) -> io::Result<()> {
         match (self.has_header, self.has_colours) {
             (false, _) => Ok(()),
@@ -61,30 +62,35 @@ impl Output {
         }
     }
 
-    /// Prints a line for people. The caller has escaped quoted text.
+    /// Prints a line that sums up the rows of a table, unless its header line is to be left out.
+    pub(crate) fn summary(&mut self, line: &str) -> io::Result<()> {
+        if self.has_header { self.line(line) } else { Ok(()) }
+    }
+
+    /// A line for people. What it quotes has been escaped.
     pub(crate) fn line(&mut self, line: &str) -> io::Result<()> {
         self.stdout.write_all(line.as_bytes())?;
         self.stdout.write_all(b"\n")
     }
 
-    /// Prints a JSON object on a line of its own.
+    /// A JSON object on a line of its own.
     pub(crate) fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
         write_object(&mut self.stdout, object)
     }
 
-    /// The writer for bytes that already consist of lines.
+    /// Where bytes go that are lines already.
     pub(crate) fn writer(&mut self) -> &mut (impl Write + Send + use<>) {
         &mut self.stdout
     }
 
-    /// Flushes the lines before it, then prints a note about them on standard error.
+    /// Says something about the lines before it, on standard error, and behind them.
     pub(crate) fn note(&mut self, message: &str) -> io::Result<()> {
         self.finish()?;
         say(message);
         Ok(())
     }
 
-    /// Flushes buffered output.
+    /// Passes on what is still held.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.stdout.flush()
     }

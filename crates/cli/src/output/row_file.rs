@@ -1,22 +1,22 @@
-//! A file of rows: lines, compressed as its name says, or a Parquet table if the name ends in
-//! `.parquet`.
+//! A file of rows: lines, packed as its name says, or a table if that ends with .parquet.
 
 use std::path::Path;
 
 use simkeep_formats::escape;
 
 use crate::exit::Failure;
+use crate::output::file_format::{extension, refuse_others};
 use crate::output::packed::PackedFile;
 use crate::output::words::{bytes, many};
 
 /// A file that is being written.
 pub(crate) struct RowFile {
     pub(crate) file: PackedFile,
-    /// Its name, escaped for messages.
+    /// Its name, fit to be shown.
     pub(crate) shown: String,
-    /// Whether the file is a Parquet table instead of lines.
+    /// Whether a table is written to it, and not lines.
     pub(crate) is_table: bool,
-    /// The number of rows or lines written.
+    /// How many rows or lines were written to it.
     pub(crate) rows: u64,
 }
 
@@ -25,12 +25,14 @@ impl RowFile {
     ///
     /// # Errors
     ///
-    /// If the file cannot be created, or should be a table and this program was built without
-    /// Parquet.
+    /// If it cannot be made, is to be of another format, or a table and this was built without them.
     pub(crate) fn create(path: &Path) -> Result<RowFile, Failure> {
-        let is_table = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
+        let is_table = extension(path) == ("parquet".to_owned(), false);
         if cfg!(not(feature = "parquet")) && is_table {
             return Err(not_built());
+        }
+        if !is_table {
+            refuse_others(path, "JSON lines (.jsonl, also with .gz or .zst) and .parquet")?;
         }
         Ok(RowFile { is_table, ..RowFile::of_lines(path)? })
     }
@@ -39,14 +41,14 @@ impl RowFile {
     ///
     /// # Errors
     ///
-    /// If the file cannot be created.
+    /// If it cannot be made.
     pub(crate) fn of_lines(path: &Path) -> Result<RowFile, Failure> {
         let shown = escape::whole(&path.to_string_lossy());
         let file = PackedFile::create(path).map_err(|e| cannot(&shown, e))?;
         Ok(RowFile { file, shown, is_table: false, rows: 0 })
     }
 
-    /// Moves the file to its path. Returns a message with its rows, name and length.
+    /// Puts it in its place. Returns what is to be said of it.
     pub(crate) fn put(self) -> Result<String, Failure> {
         let RowFile { file, shown, is_table, rows } = self;
         let len = file.put().map_err(|e| cannot(&shown, e))?;
@@ -55,12 +57,12 @@ impl RowFile {
     }
 }
 
-/// The failure of writing a file.
+/// That a file cannot be written.
 pub(crate) fn cannot(shown: &str, e: std::io::Error) -> Failure {
     Failure::Other(format!("cannot write {shown}: {e}"))
 }
 
-/// The failure of a program that was built without Parquet.
+/// That this program does without Parquet.
 pub(crate) fn not_built() -> Failure {
     let why = "this simkeep was built without Parquet: build it with `--features parquet`";
     Failure::Usage(why.to_owned())

@@ -34,14 +34,14 @@ fn last(url: &Value) -> &str {
 #[test]
 fn clusters_are_listed_by_size_and_by_page() {
     let place = store();
-    let shown = place.done(&["cluster"]);
+    let shown = place.with_header(&["cluster"]);
     let lines: Vec<&str> = shown.lines().collect();
     let whole = "7 pages, 5 fingerprints, within 3 bits, first-seen leads: 3 clusters, 2 of two pages or \
                  more";
     assert_eq!(lines[0], whole);
-    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>()[..4], ["3", "0", "to", "1"]);
-    assert!(lines[1].ends_with("2024-01-01 00:00  https://example.com/a"), "{shown}");
-    assert!(lines[2].ends_with("https://example.com/x"), "{shown}");
+    assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>()[..4], ["3", "0", "to", "1"]);
+    assert!(lines[2].ends_with("2024-01-01 00:00  https://example.com/a"), "{shown}");
+    assert!(lines[3].ends_with("https://example.com/x"), "{shown}");
     let shown = place.done(&["cluster", "--members"]);
     assert!(shown.contains("d\\u{202e}"), "{shown}");
     let of = |args: &[&str]| -> Vec<String> {
@@ -158,7 +158,7 @@ fn one_page_is_shown_with_its_cluster() {
     let members: Vec<&str> =
         one["members"].as_array().unwrap().iter().map(|page| last(&page["url"])).collect();
     assert_eq!(members, ["a", "d\u{202e}", "c"]);
-    let shown = place.done(&["cluster", "https://example.com/c"]);
+    let shown = place.with_header(&["cluster", "https://example.com/c"]);
     assert!(shown.starts_with("3 pages within 1 bit, led since 2024-01-01 00:00\n"), "{shown}");
     let ran = place.run(&["cluster", "example.com/c"]);
     assert_eq!(ran.code, 1);
@@ -215,7 +215,7 @@ fn balls_and_components_are_counted() {
         balls.iter().map(|of| (&of["labelled_pairs"], &of["equal_share"])).collect();
     assert_eq!(pairs[0], (&json!(1), &json!(0.0)));
     assert_eq!(pairs[1], (&json!(2), &json!(0.5)));
-    let shown = place.done(&["cluster", "--components"]);
+    let shown = place.with_header(&["cluster", "--components"]);
     assert!(
         shown.starts_with("7 pages in 3 components that hang together by steps of 3 bits"),
         "{shown}"

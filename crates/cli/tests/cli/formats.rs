@@ -114,7 +114,7 @@ fn csv_has_the_exported_entries_and_verdicts() {
     let rows: Vec<_> =
         all.iter().zip(&verdicts).map(|(entry, verdict)| row(entry, verdict)).collect();
     assert_eq!((all.len(), verdicts.len()), (13 * 9, 13 * 9));
-    let csv = place.done(&["export", "--format", "csv"]);
+    let csv = place.with_header(&["export", "--format", "csv"]);
     let mut found = cells(&csv);
     let header = "url,time,epoch,fingerprint,digest,status,verdict,distance,weight,class";
     assert_eq!(found.remove(0).join(","), header);
@@ -133,7 +133,7 @@ fn csv_has_the_exported_entries_and_verdicts() {
     {
         let some = entries(&place, more);
         let csv = place.done(&[&["export", "--format", "csv"], more].concat());
-        assert_eq!(cells(&csv).len() - 1, some.len(), "{more:?}");
+        assert_eq!(cells(&csv).len(), some.len(), "{more:?}");
     }
 }
 
@@ -239,6 +239,63 @@ fn table_is_written_whole_or_the_file_left_unchanged() {
     }
 }
 
+#[test]
+fn extension_names_the_export_format() {
+    let place = Place::with(super::CRAWL);
+    for (name, format) in [
+        ("a.jsonl", "jsonl"),
+        ("a.txt", "jsonl"),
+        ("a", "jsonl"),
+        ("a.CSV", "csv"),
+        ("a.cdxj", "cdxj"),
+        #[cfg(feature = "parquet")]
+        ("a.parquet", "parquet"),
+    ] {
+        place.done(&["export", "-o", name]);
+        let expected = place.run_for_bytes(&["export", "--format", format]);
+        assert_eq!(std::fs::read(place.path(name)).unwrap(), expected, "{name}");
+    }
+    // An explicit format counts, whatever the name.
+    place.done(&["export", "-o", "b.csv", "--format", "jsonl"]);
+    assert_eq!(std::fs::read_to_string(place.path("b.csv")).unwrap(), place.export());
+    for (args, why) in [
+        (
+            &["export", "-o", "c.tsv"][..],
+            "does not write .tsv, but JSON lines (.jsonl), .csv, .cdxj",
+        ),
+        (&["export", "-o", "c.parquet.gz"], "leave .gz or .zst out of its name"),
+        (
+            &["cluster", "-o", "c.csv"],
+            "does not write .csv, but JSON lines (.jsonl, also with .gz or",
+        ),
+        (&["cluster", "-o", "c.parquet.zst"], "leave .gz or .zst out of its name"),
+        (&["dedup", "-o", "c.csv.gz"], "does not write .csv, but JSON lines"),
+    ] {
+        let ran = place.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(why), "{args:?}: {}", ran.err);
+    }
+    let left = std::fs::read_dir(place.path(".")).unwrap();
+    assert!(left.into_iter().all(|f| !f.unwrap().file_name().to_str().unwrap().starts_with('c')));
+}
+
+#[test]
+fn csv_export_is_refused_as_input() {
+    let place = Place::with(super::CRAWL);
+    assert!(place.with_header(&["export", "-o", "e.csv"]).contains("written"));
+    let csv = std::fs::read_to_string(place.path("e.csv")).unwrap();
+    for verb in ["ingest", "load"] {
+        for (file, input) in [("e.csv", ""), ("-", csv.as_str())] {
+            let ran = place.run_with_input(&[verb, file, "--store", "new"], input);
+            assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{verb} {file}");
+            let why = "a CSV export, which cannot be read back; export JSON lines instead";
+            assert!(ran.err.contains(why), "{verb}: {}", ran.err);
+        }
+    }
+    let other = place.write("other.csv", "url,time\na,b\n");
+    place.done(&["ingest", &other, "--store", "texts"]);
+}
+
 /// Those that are tables.
 #[cfg(not(feature = "parquet"))]
 const FORMATS: &[&str] = &["csv", "cdxj"];
@@ -262,7 +319,8 @@ fn parquet_has_the_rows_of_the_csv_table() {
     let place = Place::new();
     hostile(&place);
     for more in [&[][..], &["--in-force"], &["--since", "3"], &["--under", "none"]] {
-        let mut rows = cells(&place.done(&[&["export", "--format", "csv"], more].concat()));
+        let csv = [&["export", "--format", "csv"], more].concat();
+        let mut rows = cells(&place.with_header(&csv));
         let header = rows.remove(0);
         place.done(&[&["export", "--format", "parquet", "-o", "t.parquet"], more].concat());
         for names in header.chunks(3) {

@@ -135,8 +135,35 @@ impl Place {
         command
     }
 
+    /// Runs the tool with the header and summary lines of tables.
+    fn run_with_header(&self, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
+        command.args(args).env("SIMKEEP_STORE", self.store()).current_dir(self.dir.path());
+        Ran::from(command.stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Runs the tool with the header and summary lines of tables. Asserts that it succeeds, and returns
+    /// its output.
+    fn with_header(&self, args: &[&str]) -> String {
+        let ran = self.run_with_header(args);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+        ran.out
+    }
+
+    /// Asserts that `diff` finds no difference.
+    fn same(&self, args: &[&str]) {
+        let ran = self.run(&[&["diff"], args].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{args:?}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    }
+
     fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
         Ran::from(self.command(args).output().unwrap())
+    }
+
+    /// Runs the tool, and returns the bytes of its output.
+    fn run_for_bytes(&self, args: &[&str]) -> Vec<u8> {
+        self.command(args).output().unwrap().stdout
     }
 
     fn run_with_input<S: AsRef<OsStr>>(&self, args: &[S], input: &str) -> Ran {

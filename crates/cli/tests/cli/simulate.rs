@@ -42,7 +42,7 @@ fn pages_of_a_store_are_crawled_again() {
     assert!(fresh(0) >= 0.8 && fresh(1) >= 0.8 && fresh(0) < 0.99, "{objects:?}");
     assert!(objects[1]["fresher"]["mean"].as_f64().is_some());
     // The same again, in words.
-    let text = place.done(&["simulate", "--per-day", "5", "--policy", "value"]);
+    let text = place.with_header(&["simulate", "--per-day", "5", "--policy", "value"]);
     assert!(
         text.contains("25 pages, 5.0000 visits a day: one for each page in 5.000 days"),
         "{text}"
@@ -50,7 +50,7 @@ fn pages_of_a_store_are_crawled_again() {
     assert!(text.contains("2024-01-01T00:00:00Z to 2024-02-29T00:00:00Z"), "{text}");
     assert!(text.contains("What happened between visits nobody knows."), "{text}");
     assert!(!text.contains("best at"), "{text}");
-    let sample = place.done(&["simulate", "--max-pages", "10", "--policy", "uniform"]);
+    let sample = place.with_header(&["simulate", "--max-pages", "10", "--policy", "uniform"]);
     assert!(sample.contains("10 of the pages are crawled"), "{sample}");
 }
 

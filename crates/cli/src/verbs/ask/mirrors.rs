@@ -197,7 +197,7 @@ impl Mirrors {
 
     fn print(&self, found: &Found, k: u32, output: &mut Output) -> Result<(), Failure> {
         let bits = words::many(k.into(), "bit", "bits");
-        output.line(&format!(
+        output.summary(&format!(
             "{}, {} of {} or more, within {bits}: {}",
             words::many(found.paths, "path", "paths"),
             words::many(found.sites, "site", "sites"),
@@ -208,8 +208,8 @@ impl Mirrors {
             found.pairs.iter().partition(|mirror| mirror.is_mirror);
         self.table(&mirrors, output)?;
         if !partial.is_empty() {
-            output.line("")?;
-            output.line(&format!("no mirrors, as their share is below {}:", self.min_share))?;
+            output.summary("")?;
+            output.summary(&format!("no mirrors, as their share is below {}:", self.min_share))?;
             self.table(&partial, output)?;
         }
         Ok(())

@@ -8,6 +8,7 @@ use simkeep::Snapshot;
 use simkeep::cluster::{Balls, Clustering, Component, Components};
 use simkeep_formats::{ZstdWindow, escape, lines};
 
+use super::NONE_COMPARED;
 use super::lines::Line;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -176,7 +177,7 @@ pub(super) fn components(
             multi_page_components: *multi_page_components,
         }))?;
     } else {
-        output.line(&format!(
+        output.summary(&format!(
             "{} in {} that hang together by steps of {}, {} of two pages or more{}",
             many(*pages, "page", "pages"),
             many(*components, "component", "components"),
@@ -195,5 +196,11 @@ pub(super) fn components(
         }
     }
     table.end(output)?;
-    Ok(if *pages == 0 { Exit::Nothing } else { Exit::Done })
+    if *pages > 0 {
+        return Ok(Exit::Done);
+    }
+    if !as_json {
+        output.note(NONE_COMPARED)?;
+    }
+    Ok(Exit::Nothing)
 }

@@ -1,4 +1,4 @@
-//! `cluster`: groups of near-duplicate pages, each with a leader.
+//! `cluster`: pages with nearly the same content, and the one that leads them.
 
 mod asked;
 mod changes;
@@ -80,7 +80,10 @@ pub(crate) struct Cluster {
     output: Option<PathBuf>,
 }
 
-/// The maximum number of clusters to list by default.
+/// The message if no page takes part.
+const NONE_COMPARED: &str = "no page has a fingerprint to compare; see simkeep scan";
+
+/// Clusters that are listed without a limit.
 const LISTED: usize = 100;
 
 impl Cluster {
@@ -103,7 +106,7 @@ impl Cluster {
         if let Some(url) = &self.url {
             return self.one(url, (&reader, &snapshot, &asked), common, output);
         }
-        // Creates the output file before the work, so that a bad path fails early.
+        // Before minutes are spent on what cannot be written.
         let file = self.output.as_deref().map(RowFile::create).transpose()?;
         let clusters = watched(|progress| asked.run(&snapshot, progress))?;
         match file {
@@ -120,14 +123,17 @@ impl Cluster {
                 self.objects(&clusters, &reader, output.writer())?;
             }
             None => {
-                output.line(&self.said(&clusters, epoch))?;
+                output.summary(&self.said(&clusters, epoch))?;
                 self.lines(&clusters, common, output)?;
+                if clusters.is_empty() {
+                    output.note(NONE_COMPARED)?;
+                }
             }
         }
         Ok(if clusters.is_empty() { Exit::Nothing } else { Exit::Done })
     }
 
-    /// Prints the cluster of one page.
+    /// The cluster of one page.
     fn one(
         &self,
         url: &str,
@@ -151,7 +157,7 @@ impl Cluster {
             return Ok(Exit::Done);
         }
         let clock = common.clock();
-        output.line(&format!(
+        output.summary(&format!(
             "{} within {}, led since {}",
             many(found.cluster.pages, "page", "pages"),
             many(found.cluster.max_distance.into(), "bit", "bits"),
@@ -168,7 +174,7 @@ impl Cluster {
         Ok(Exit::Done)
     }
 
-    /// The summary of all clusters, in words.
+    /// The clusters as a whole, in words.
     fn said(&self, clusters: &Clusters, epoch: &str) -> String {
         format!(
             "{}, {}, within {}, {} leads: {}, {} of two pages or more{}",
@@ -182,18 +188,18 @@ impl Cluster {
         )
     }
 
-    /// The summary of all clusters, for JSON.
+    /// The clusters as a whole, for programs.
     fn whole(&self, clusters: &Clusters, reader: &Reader) -> Whole {
         Whole::of(clusters, self.asked.rule.to_string(), Saw::of(reader))
     }
 
-    /// The maximum number of clusters to list.
+    /// How many clusters are listed.
     fn listed(&self) -> usize {
         let all = self.by_page || self.output.is_some();
         self.limit.map_or(if all { usize::MAX } else { LISTED }, Limit::count)
     }
 
-    /// Iterates over the pages of the listed clusters, in the order that the user asked for.
+    /// Pages in the order that is asked for, of no more clusters than are.
     fn pages<'c>(
         &self,
         clusters: &'c Clusters,
@@ -213,12 +219,12 @@ impl Cluster {
         }))
     }
 
-    /// Iterates over the listed clusters, the largest first.
+    /// Clusters in the order of their sizes, no more than are listed.
     fn clusters<'c>(&self, clusters: &'c Clusters) -> Result<Take<BySize<'c>>, Failure> {
         Ok(clusters.by_size(self.min_size)?.take(self.listed()))
     }
 
-    /// Whether the output lists pages instead of clusters.
+    /// Whether pages are listed, and not clusters.
     fn is_of_pages(&self) -> bool {
         self.members || self.by_page
     }
@@ -245,7 +251,7 @@ impl Cluster {
         Ok(lines)
     }
 
-    /// Prints clusters or pages for people.
+    /// Clusters or pages, for people.
     fn lines(
         &self,
         clusters: &Clusters,
@@ -286,7 +292,7 @@ impl Cluster {
         Ok(table.end(output)?)
     }
 
-    /// Writes a file and returns a message about it.
+    /// Writes a file; returns what is to be said of it.
     fn write(
         &self,
         mut file: RowFile,
@@ -301,7 +307,7 @@ impl Cluster {
         file.put()
     }
 
-    /// Writes a Parquet table or lines of JSON. Returns the number of rows or lines.
+    /// Writes a table, or lines of JSON. Returns how many there are.
     fn rows(&self, clusters: &Clusters, reader: &Reader, to: &mut RowFile) -> Result<u64, Failure> {
         #[cfg(feature = "parquet")]
         if to.is_table {

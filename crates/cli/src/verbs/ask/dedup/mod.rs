@@ -69,7 +69,8 @@ impl Dedup {
             let whole = self.whole(&clusters, dropped, compared, &reader);
             output.object(&Line::Whole(whole))?;
         } else {
-            output.line(&self.said((&clusters, epoch), dropped, compared))?;
+            let said = self.said((&clusters, epoch), dropped, compared);
+            if self.is_table() { output.summary(&said)? } else { output.line(&said)? }
         }
         if let Some(lists) = lists {
             self.plan((&clusters, epoch), &open, lists, common, output)?;
@@ -84,7 +85,13 @@ impl Dedup {
             }
             return Ok(Exit::Done);
         }
-        Ok(if dropped == 0 { Exit::Nothing } else { Exit::Done })
+        if dropped > 0 {
+            return Ok(Exit::Done);
+        }
+        if !common.json {
+            output.note("nothing is dropped; -k sets the distance within which pages are near")?;
+        }
+        Ok(Exit::Nothing)
     }
 
     /// Whether to list all dropped pages. A filter alone does not need the list.
@@ -96,6 +103,11 @@ impl Dedup {
             || files.iter().any(|file| file.is_some())
     }
 
+    /// Whether rows are printed, and not only a summary.
+    fn is_table(&self) -> bool {
+        self.filter.is_empty() && self.limit.is_none_or(|limit| limit.count() > 0)
+    }
+
     /// The summary, in words.
     fn said(
         &self,
@@ -103,11 +115,6 @@ impl Dedup {
         dropped: u64,
         compared: Option<u64>,
     ) -> String {
-    /// Whether rows are printed, and not only what came of it.
-    fn is_table(&self) -> bool {
-        self.filter.is_empty() && self.limit.is_none_or(|limit| limit.count() > 0)
-    }
-
         let alike = self.resemblance.zip(compared).map(|(share, compared)| {
             format!(" and {share} alike by {}", many(compared, "text", "texts"))
         });
@@ -209,8 +216,10 @@ impl Dedup {
             out.object(&Line::Summary(summary.answer()))?;
             return Ok(());
         }
-        let lines = summary.lines().into_iter().chain(written);
-        lines.into_iter().try_for_each(|line| Ok(out.line(&line)?))
+        for line in summary.lines().into_iter().chain(written) {
+            if self.is_table() { out.summary(&line)? } else { out.line(&line)? }
+        }
+        Ok(())
     }
 
     fn table(&self) -> Table {

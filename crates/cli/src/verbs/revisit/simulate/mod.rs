@@ -181,14 +181,14 @@ impl Simulate {
             return Ok(Exit::Done);
         }
         for line in setting.lines(per_day, span, worlds.len()) {
-            output.line(&line)?;
+            output.summary(&line)?;
         }
         output.header(&table::heading(&rows))?;
         for line in table::lines(&rows, best) {
             output.line(&line)?;
         }
         for line in &setting.note {
-            output.line(line)?;
+            output.summary(line)?;
         }
         Ok(Exit::Done)
     }

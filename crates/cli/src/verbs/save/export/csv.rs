@@ -21,9 +21,14 @@ pub(super) struct Csv<'w> {
 }
 
 impl<'w> Csv<'w> {
-    pub(super) fn begin(to: &'w mut (impl Write + Send), shown: bool) -> Csv<'w> {
+    pub(super) fn begin(
+        to: &'w mut (impl Write + Send),
+        (has_header, shown): (bool, bool),
+    ) -> Csv<'w> {
         let mut gathered = Gathered::new(to);
-        gathered.bytes.extend_from_slice(HEADER.as_bytes());
+        if has_header {
+            gathered.bytes.extend_from_slice(HEADER.as_bytes());
+        }
         Csv { gathered, shown }
     }
 }

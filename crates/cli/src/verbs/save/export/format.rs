@@ -1,43 +1,57 @@
-//! The formats of an export.
+//! What an export is written as.
 
 use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
 use simkeep::{Digest, EpochInfo, HistoryEntry, Property, Time, Weight};
+use simkeep_formats::escape::whole;
 
 use super::cdxj::Cdxj;
 use super::csv::Csv;
 #[cfg(feature = "parquet")]
 use super::parquet::Parquet;
 use crate::exit::Failure;
+use crate::output::file_format::{extension, packed_parquet, refuse_others};
 use crate::output::row_file::not_built;
 use crate::output::{visit, words};
 
-/// The format of an export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, ValueEnum)]
+/// What an export is written as.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(super) enum Format {
-    /// JSON lines of the whole store, which `simkeep load` reads
-    #[default]
+    /// Lines of JSON, the whole store, which `simkeep load` reads
     Jsonl,
     /// A table of comma-separated values, with a header line
     Csv,
-    /// An index of visits by SURT and time, as for web archives
+    /// An index of visits by SURT and time, as web archives have
     Cdxj,
     /// A Parquet file
     Parquet,
 }
 
-/// A writer of one of the formats that are tables.
+/// What writes entries in one of the formats that are tables.
 pub(super) trait Rows {
-    /// Writes an entry. Returns false if the format does not contain such entries.
+    /// Writes an entry; false if the format has no place for it.
     fn row(&mut self, row: &Row<'_>) -> Result<bool, Failure>;
-    /// Writes buffered rows and completes the output.
+    /// Writes what is left.
     fn end(self: Box<Self>) -> Result<(), Failure>;
 }
 
 impl Format {
-    /// Checks that the format can be written to this file or terminal.
+    /// The format that the extension of a file names; JSON lines if it names none.
+    pub(super) fn of_file(file: &Path) -> Result<Format, Failure> {
+        Ok(match extension(file).0.as_str() {
+            "csv" => Format::Csv,
+            "cdxj" => Format::Cdxj,
+            "parquet" => Format::Parquet,
+            _ => {
+                refuse_others(file, "JSON lines (.jsonl), .csv, .cdxj and .parquet")?;
+                Format::Jsonl
+            }
+        })
+    }
+
+    /// Whether it can be written there.
     pub(super) fn check(self, file: Option<&Path>, is_terminal: bool) -> Result<(), Failure> {
         if self != Format::Parquet {
             return Ok(());
@@ -45,28 +59,24 @@ impl Format {
         if cfg!(not(feature = "parquet")) {
             return Err(not_built());
         }
-        let name = file.map(|file| file.to_string_lossy().to_ascii_lowercase());
-        let usage = |why: &str| Err(Failure::Usage(why.to_owned()));
-        match name {
-            None if is_terminal => {
-                usage("a Parquet file is nothing for a terminal: name a file with -o")
-            }
-            Some(name) if [".gz", ".zst"].iter().any(|end| name.ends_with(end)) => {
-                usage("a Parquet file is packed within, and nobody reads one that is packed again")
-            }
+        match file {
+            None if is_terminal => Err(Failure::Usage(
+                "a Parquet file is nothing for a terminal: name a file with -o".to_owned(),
+            )),
+            Some(file) if extension(file).1 => Err(packed_parquet(&whole(&file.to_string_lossy()))),
             _ => Ok(()),
         }
     }
 
-    /// Begins a table; `None` for JSON lines. `shown` is whether a terminal shows the output.
+    /// Begins a table, with or without a header line. `shown` says that it goes to a terminal.
     pub(super) fn rows<'w>(
         self,
         to: &'w mut (impl Write + Send),
-        shown: bool,
+        (has_header, shown): (bool, bool),
     ) -> Result<Option<Box<dyn Rows + 'w>>, Failure> {
         Ok(match self {
             Format::Jsonl => None,
-            Format::Csv => Some(Box::new(Csv::begin(to, shown))),
+            Format::Csv => Some(Box::new(Csv::begin(to, (has_header, shown)))),
             Format::Cdxj => Some(Box::new(Cdxj::begin(to))),
             #[cfg(feature = "parquet")]
             Format::Parquet => Some(Box::new(Parquet::begin(to)?)),
@@ -76,7 +86,7 @@ impl Format {
     }
 }
 
-/// An entry of a page, as a table row.
+/// An entry of a page, as tables have it.
 pub(super) struct Row<'a> {
     pub(super) url: &'a str,
     pub(super) time: Time,
@@ -84,7 +94,7 @@ pub(super) struct Row<'a> {
     pub(super) fingerprint: Option<u64>,
     pub(super) digest: Option<Digest>,
     pub(super) status: Option<u16>,
-    /// The verdict of a visit, or the kind of another entry.
+    /// What a visit meant, or what else it is.
     pub(super) verdict: &'static str,
     pub(super) distance: Option<u32>,
     pub(super) weight: Option<Weight>,

@@ -1,4 +1,4 @@
-//! `export`: writes a whole store in a format for `load` or for other programs.
+//! `export`: a whole store as lines, for `load` or for other programs.
 
 mod cdxj;
 mod csv;
@@ -41,7 +41,7 @@ pub(crate) use lines::Line;
 #[command(after_long_help = r#"Examples:
   simkeep export crawl.simkeep -o crawl.jsonl.zst
   simkeep load copy.simkeep crawl.jsonl.zst
-  simkeep export crawl.simkeep --format csv -o crawl.csv.gz
+  simkeep export crawl.simkeep -o crawl.csv.gz
   simkeep export crawl.simkeep --format cdxj | LC_ALL=C sort > crawl.cdxj
   simkeep export crawl.simkeep --under example.com --since 3d | grep -v '^{"simkeep"'
 
@@ -51,9 +51,9 @@ saw the current content last, and the last weight and class.
 
 All keys and columns: docs/export.md"#)]
 pub(crate) struct Export {
-    /// Format to write
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    format: Format,
+    /// Format to write [default: by the extension of --output, else jsonl]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Option<Format>,
     /// Only pages under this prefix: a domain, host or path
     #[arg(long, value_name = "PREFIX")]
     under: Option<Prefix>,
@@ -76,20 +76,19 @@ pub(crate) struct Export {
 #[schemars(rename = "Written")]
 pub(crate) struct Answer<'a> {
     file: &'a str,
-    /// The number of lines, including the first and the last; null for formats other than JSON
-    /// lines.
+    /// How many lines it has; null of a table for other programs.
     lines: Option<u64>,
     pages: u64,
     entries: u64,
-    /// The size of the file in bytes.
+    /// The size of the file.
     file_bytes: u64,
     saw: Saw,
 }
 
-/// Counts of the written lines, pages and entries.
+/// What was written.
 #[derive(Default)]
 struct Written {
-    /// The number of lines; `None` for formats other than JSON lines.
+    /// If it is of lines that say how many they are.
     lines: Option<u64>,
     pages: u64,
     entries: u64,
@@ -99,13 +98,16 @@ impl Export {
     pub(crate) fn run(self, common: &Common, output: &mut Output) -> Result<Exit, Failure> {
         let reader = common.read()?;
         let (snapshot, pages) = (reader.snapshot(), reader.stats()?.pages);
-        self.format.check(self.output.as_deref(), output.is_terminal())?;
+        let format = self.format()?;
+        format.check(self.output.as_deref(), output.is_terminal())?;
+        let has_header = !common.no_header;
         let Some(path) = &self.output else {
-            // On a terminal, a progress bar would garble the lines.
+            // Drawn between the lines, it would be in the way.
             if output.is_terminal() {
-                self.write(&snapshot, output.writer(), true, &AtomicU64::new(0))?;
+                self.write(&snapshot, output.writer(), (has_header, true), &AtomicU64::new(0))?;
             } else {
-                let write = |done: &_| self.write(&snapshot, output.writer(), false, done);
+                let form = (has_header, false);
+                let write = |done: &_| self.write(&snapshot, output.writer(), form, done);
                 counted("pages", pages, write)?;
             }
             return Ok(Exit::Done);
@@ -113,7 +115,8 @@ impl Export {
         let shown = whole(&path.to_string_lossy());
         let cannot = |e| Failure::Other(format!("cannot write {shown}: {e}"));
         let mut file = PackedFile::create(path).map_err(cannot)?;
-        let written = counted("pages", pages, |done| self.write(&snapshot, &mut file, false, done));
+        let form = (has_header, false);
+        let written = counted("pages", pages, |done| self.write(&snapshot, &mut file, form, done));
         let written = written.map_err(|failure| match failure {
             Failure::Output(e) => cannot(e),
             other => other,
@@ -132,16 +135,22 @@ impl Export {
         Ok(Exit::Done)
     }
 
-    /// Writes everything that the user asked for. `shown` is whether a terminal shows it; `done`
-    /// counts pages.
+    /// The format that is asked for, or that the name of the file says.
+    fn format(&self) -> Result<Format, Failure> {
+        let named = self.output.as_deref().map_or(Ok(Format::Jsonl), Format::of_file);
+        self.format.map_or(named, Ok)
+    }
+
+    /// Writes all that is asked for, with or without a header line, perhaps to a terminal; `done` counts
+    /// pages.
     fn write(
         &self,
         snapshot: &Snapshot,
         to: &mut (impl Write + Send),
-        shown: bool,
+        form: (bool, bool),
         done: &AtomicU64,
     ) -> Result<Written, Failure> {
-        let Some(mut rows) = self.format.rows(to, shown)? else {
+        let Some(mut rows) = self.format()?.rows(to, form)? else {
             return self.write_lines(snapshot, to, done);
         };
         let histories = Histories::of(snapshot, self.under.as_ref());
@@ -164,7 +173,7 @@ impl Export {
         Ok(written)
     }
 
-    /// Writes the export as JSON lines; `done` counts pages.
+    /// Writes all lines; `done` counts pages.
     fn write_lines(
         &self,
         snapshot: &Snapshot,
@@ -212,8 +221,7 @@ impl Export {
     }
 }
 
-/// The origin of an epoch's fingerprints; `None` if they are made elsewhere, if its table is missing, or
-/// if the epoch has ended.
+/// What makes the fingerprints of an epoch, unless its table is not there, or not needed any more.
 fn origin(snapshot: &Snapshot, info: &EpochInfo) -> simkeep::Result<Option<Origin>> {
     match Origin::of(snapshot, info.epoch) {
         Err(Error::EndedEpoch(_) | Error::NoTable { .. }) => Ok(None),
