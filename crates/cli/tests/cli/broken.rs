@@ -87,3 +87,32 @@ fn load_skips_one_bad_line_of_any_kind() {
         assert_eq!(ran.said().len(), 1, "{why}: {}", ran.err);
     }
 }
+
+#[test]
+fn wholly_broken_input_fails_with_hints() {
+    let place = Place::new();
+    let lines = r#"{"link":"https://a.example/","t":1,"text":"x"}
+{"id":7,"meta":{"uri":"https://a.example/"},"t":1,"text":"x"}
+nonsense
+{"url":"x:","text":"a"}
+{"url":"x:","t":1714564800000,"text":"a"}
+{"url":"x:","t":1,"seen":true}
+"#;
+    let ran = place.run_with_input(&["ingest", "-"], lines);
+    assert_eq!(ran.code, 3, "{}", ran.out);
+    let expected = [
+        "line 1: \"url\" is missing; try --url-key link; skipped",
+        "line 2: \"url\" is missing; try --url-key meta.uri or --url-key id; skipped",
+        "line 3: not valid JSON at column 2: a text must be in double quotation marks; skipped",
+        "line 4: x:: \"t\" is missing: add the time of the visit, or name its key with --time-key",
+        "line 5: x:: \"t\" looks like milliseconds: divide it by 1000; skipped",
+        "line 6: x:: \"seen\" must be \"content\", \"redirect\", \"not-modified\"",
+        "all 6 records are broken: nothing was stored",
+    ];
+    for (line, expected) in ran.err.lines().zip(expected) {
+        assert!(line.contains(expected), "{line}");
+    }
+    assert_eq!(ran.err.lines().count(), expected.len(), "{}", ran.err);
+    let good = r#"{"url":"x:","t":1,"text":"a"}"#;
+    assert_eq!(place.run_with_input(&["ingest", "-"], &format!("{lines}{good}")).code, 0);
+}

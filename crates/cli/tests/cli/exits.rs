@@ -85,7 +85,7 @@ fn each_verb_exits_with_the_documented_code() {
         (0, &["df", "build", "text.txt", "--output", "text.df"]),
         (0, &["df", "show", "text.df"]),
         (0, &["ingest", "good.jsonl", "--store", "new"]),
-        (0, &["ingest", "broken.jsonl", "--store", "new"]),
+        (0, &["ingest", "good.jsonl", "broken.jsonl", "--store", "new"]),
         (0, &["ingest", "nothing", "--store", "texts"]),
         (0, &["load", "good.jsonl", "--store", "loaded"]),
         (0, &["forget", known, "--dry-run"]),
@@ -125,6 +125,7 @@ fn each_verb_exits_with_the_documented_code() {
         (1, &["mirrors", "--store", "empty"]),
         (1, &["scan", "--store", "empty"]),
         (1, &["forget", "https://example.com/none"]),
+        (1, &["due", "--under", "example.net"]),
         (1, &["recrawl", "https://example.com/none"]),
         (1, &["simulate", "--store", "empty"]),
         // The command line is invalid.
@@ -172,6 +173,7 @@ fn each_verb_exits_with_the_documented_code() {
         (2, &["stats", "-o", "simkeep.prom"]),
         // A record is broken where that is not allowed.
         (3, &["ingest", "broken.jsonl", "--strict"]),
+        (3, &["ingest", "broken.jsonl", "--store", "new"]),
         (3, &["load", "broken.jsonl", "--store", "never"]),
         (3, &["near", "--batch", "urls"]),
         (3, &["dedup", "--filter", "text.txt", "--to", "filtered"]),

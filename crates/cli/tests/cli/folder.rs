@@ -132,7 +132,7 @@ fn sync_reports_nothing_if_most_files_are_missing() {
         put(&place, &format!("folder/{name}"), &format!("{WORDS} {name}"), 1);
     }
     let refused = ingest(&place, &["--sync"]);
-    assert_eq!((refused.code, refused.objects()[0]["new_pages"].as_u64()), (2, Some(4)));
+    assert_eq!((refused.code, refused.objects()[0]["new_pages"].as_u64()), (5, Some(4)));
     assert!(refused.said()[0].contains("3 of 4 files"), "{}", refused.err);
     let sub = place.path("folder/sub");
     std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o000)).unwrap();

@@ -51,7 +51,8 @@ use sync::Sync;
 /// Read files, JSON lines and web archives into a store
 ///
 /// Makes the store if it does not exist. Input that the store has already changes nothing, so an
-/// interrupted run can be repeated. Broken records are named, counted and skipped.
+/// interrupted run can be repeated. Broken records are named, counted and skipped; if all are
+/// broken, the exit code is 3.
 #[derive(Args)]
 #[command(after_long_help = r#"Examples:
   simkeep ingest crawl.simkeep crawl-*.warc.gz
@@ -191,7 +192,11 @@ impl Ingest {
         store.close()?;
         summary.elapsed = progress.elapsed();
         self.print(&summary, common, output)?;
-        let Some(Broken { at, why }) = stopped else { return synced.map(|()| Exit::Done) };
+        let Some(Broken { at, why }) = stopped else {
+            synced?;
+            let failure = summary.none_sound().filter(|_| !self.outcomes);
+            return failure.map_or(Ok(Exit::Done), Err);
+        };
         Err(Failure::Broken(format!(
             "{at}: {why}; stopped, as --strict says: what came before it is stored"
         )))

@@ -8,6 +8,7 @@ use serde::Serialize;
 use simkeep::fingerprint::Band;
 use simkeep::{Entry, EpochInfo, FetchFailure, Outcome, PropertyOutcome, RestateOutcome, Verdict};
 
+use crate::exit::Failure;
 use crate::input::epochs::with_roles;
 use crate::output::json::EpochName;
 use crate::output::words::{
@@ -79,6 +80,16 @@ pub(super) struct Summary {
 }
 
 impl Summary {
+    /// The failure that all records are broken, if they are.
+    pub(super) fn none_sound(&self) -> Option<Failure> {
+        let is_sound = self.records > 0 || !self.passed.is_empty() || self.broken == 0;
+        let broken = || match self.broken {
+            1 => "the only record is broken: nothing was stored".to_owned(),
+            broken => format!("all {} records are broken: nothing was stored", count(broken)),
+        };
+        (!is_sound).then(|| Failure::Broken(broken()))
+    }
+
     pub(super) fn passed(&mut self, kind: &'static str) {
         *self.passed.entry(kind).or_default() += 1;
     }

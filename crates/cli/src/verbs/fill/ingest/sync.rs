@@ -192,7 +192,7 @@ impl Folder {
     /// The failure if very many files are missing.
     fn refused(&self, known: u64, missing: u64) -> Failure {
         let files = many(known, "file", "files");
-        Failure::Usage(format!(
+        Failure::Other(format!(
             "{} of {files} that the store knows under {} are no longer there, so --sync reports none of \
              them as gone: is the folder the right one, and all of it there? If so, say --yes",
             count(missing),
