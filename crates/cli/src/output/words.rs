@@ -37,11 +37,29 @@ pub(crate) fn without_fingerprint() -> String {
 
 /// The message for a text that is too short to compare.
 pub(crate) fn too_short(file: &Path) -> String {
-    let file = escape::whole(&file.to_string_lossy());
     format!(
-        "{file} is too short for a fingerprint: it has fewer than {} words",
+        "{} is too short for a fingerprint: it has fewer than {} words",
+        named(file),
         Document::WORDS_MIN
     )
+}
+
+/// Returns the message that a text is too short to compare its fingerprint.
+pub(crate) fn not_comparable(file: &Path) -> String {
+    format!(
+        "{} has fewer than {} words: its fingerprint says too little to be compared, and `simkeep ingest` \
+         would give it none",
+        named(file),
+        Document::WORDS_MIN
+    )
+}
+
+/// The name of a file that is read, where `-` is standard input.
+pub(crate) fn named(file: &Path) -> String {
+    match file.as_os_str() == "-" {
+        true => "standard input".to_owned(),
+        false => escape::whole(&file.to_string_lossy()),
+    }
 }
 
 /// A number with thousands separators.

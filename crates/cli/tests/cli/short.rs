@@ -240,7 +240,10 @@ fn requested_fingerprint_is_made_of_any_text() {
     let expected = format!("{:016x}  {few}", raw("Too few words"));
     assert_eq!(ran.out.lines().next(), Some(expected.as_str()));
     assert_eq!(ran.err.lines().count(), 1);
-    assert!(ran.err.contains("few.txt is too short for a fingerprint: it has fewer than 8 words"));
+    assert!(ran.err.contains("few.txt has fewer than 8 words: its fingerprint says too little"));
+    let ran = place.run_with_input(&["fingerprint"], "few words");
+    assert_eq!((ran.code, ran.out.lines().count()), (0, 1));
+    assert!(ran.err.contains("standard input has fewer than 8 words"), "{}", ran.err);
     let objects = place.run(&["fingerprint", &few, &enough, "--json"]);
     assert_eq!(objects.err, "");
     let short: Vec<Value> =

@@ -38,8 +38,9 @@ names, the distance of near-duplicates (near) and up to where it holds (holds), 
 largest minor and moderate changes, and the share of changed pages whose fingerprint
 stays the same (hidden).
 
-A text of fewer than 8 words is too short; `ingest` gives it no fingerprint. A file that
-cannot be read is named, and the exit code is 5. Recipes: docs/fingerprints.md"#)]
+A text of fewer than 8 words is too short to be compared, which is said on standard error
+(with --json as "too_short"); `ingest` gives it no fingerprint. A file that cannot be read
+is named, and the exit code is 5. Recipes: docs/fingerprints.md"#)]
 pub(crate) struct Fingerprint {
     /// Files; - or none is standard input
     files: Vec<PathBuf>,
@@ -137,7 +138,7 @@ impl Fingerprint {
         }
         let (fingerprint, explained) = (visit::fingerprint(made.fingerprint), &made.explained);
         if made.too_short {
-            say(&words::too_short(Path::new(name)));
+            say(&words::not_comparable(Path::new(name)));
         }
         output.line(&format!("{fingerprint}  {}", escape::whole(name)))?;
         explained.as_ref().map_or(Ok(()), |explained| print(&self.recipe.recipe, explained, output))

@@ -278,11 +278,11 @@ impl Near {
         let Some(page) = snapshot.latest(url)?.filter(is_known) else {
             return Ok(Err(spelling::unknown(snapshot, url, is_known)?));
         };
-        let content = match &self.epoch {
         let contents = match self.at {
             Some(time) => contents_at(snapshot, url, time)?,
             None => page.contents,
         };
+        let content = match &self.epoch {
             None => near_content(snapshot, &contents),
             Some(name) => {
                 let epoch = origin::named(snapshot.epochs(), name)?;
@@ -367,7 +367,7 @@ fn of_text(
     Ok(asked.ok_or_else(|| match document.is_too_short() {
         true => words::too_short(file),
         false => {
-            let file = escape::whole(&file.to_string_lossy());
+            let file = words::named(file);
             format!("{file} has only words that the recipe leaves out, and so no fingerprint")
         }
     }))
@@ -533,7 +533,7 @@ pub(crate) fn read_document(path: &Path, form: Form) -> Result<Document, Failure
     } else {
         std::fs::File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
     };
-    let shown = || escape::whole(&path.to_string_lossy());
+    let shown = || words::named(path);
     read.map_err(|e| Failure::Other(format!("cannot read {}: {e}", shown())))?;
     if bytes.len() as u64 > limit {
         return Err(Failure::Usage(format!("{} is larger than {} MiB", shown(), limit >> 20)));
