@@ -1,13 +1,33 @@
 //! Advice on errors of the library, in terms of this tool's verbs and options.
 
-use simkeep::{Error, NotStore};
+use simkeep::{Error, Holder, NotStore};
 
 /// Returns the message of an error, with advice on what to do with this tool.
 pub(crate) fn message(error: &Error) -> String {
+    let said = match error {
+        Error::Locked { location, holder } => in_use(location, *holder),
+        Error::StoreExists { location } => {
+            format!("{location} is a simkeep store already; name a new or empty directory")
+        }
+        _ => error.to_string(),
+    };
     match advice(error) {
-        Some(advice) => format!("{error}; {advice}"),
-        None => error.to_string(),
+        Some(advice) => format!("{said}; {advice}"),
+        None => said,
     }
+}
+
+/// Returns the message for a store that another process writes to. That of the library is for
+/// programs.
+fn in_use(location: &str, holder: Holder) -> String {
+    let holder = match holder {
+        Holder::Process(process) => format!("process {process}"),
+        _ => "another process".to_owned(),
+    };
+    format!(
+        "{location} is in use by {holder} that writes to it; wait until it ends; verbs that only read, \
+         such as near and export, work at the same time"
+    )
 }
 
 fn advice(error: &Error) -> Option<&'static str> {
@@ -121,6 +141,15 @@ mod tests {
                 "an earlier write failed (SNAPSHOT is damaged at byte 60: it is cut short; restore this \
                  file from a copy, or save the rest of the store); nothing more is accepted until the \
                  store is opened again; see simkeep verify and simkeep repair",
+            ),
+            (
+                Error::Locked { location: "crawl".into(), holder: Holder::Process(7) },
+                "crawl is in use by process 7 that writes to it; wait until it ends; verbs that only \
+                 read, such as near and export, work at the same time",
+            ),
+            (
+                Error::StoreExists { location: "crawl".into() },
+                "crawl is a simkeep store already; name a new or empty directory",
             ),
             (Error::Closed, "the store is closed; open it again"),
         ] {

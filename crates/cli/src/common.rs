@@ -98,16 +98,27 @@ pub(crate) fn say_generation(reader: &Reader) {
 
 /// Returns the command line to type instead if the first argument, at index `at`, is not a store.
 pub(crate) fn without_store(words: &[OsString], at: usize) -> String {
-    let mut line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    if let Some(program) = line.first_mut() {
-        *program = "simkeep".to_owned();
-    }
+    let mut line = line_of(words);
     let at = at.min(line.len());
     line.insert(at, quoted(store_name().as_ref()));
     if line.get(at - 1).is_some_and(|verb| verb == "inspect") {
         line.insert(at, "page".to_owned());
     }
     format!("no store is named: write {}", line.join(" "))
+}
+
+/// A command line as a shell takes it.
+pub(crate) fn as_typed(words: &[OsString]) -> String {
+    line_of(words).join(" ")
+}
+
+/// The words of a command line, each as a shell takes it.
+fn line_of(words: &[OsString]) -> Vec<String> {
+    let mut line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    if let Some(program) = line.first_mut() {
+        *program = "simkeep".to_owned();
+    }
+    line
 }
 
 /// The name of the only store in the current directory, or the placeholder `STORE`.
@@ -158,7 +169,7 @@ fn stores_in(place: &Path) -> Vec<OsString> {
     stores.take(2).map(|entry| entry.file_name()).collect()
 }
 
-fn is_store(path: &Path) -> bool {
+pub(crate) fn is_store(path: &Path) -> bool {
     path.join(CATALOG).is_file()
 }
 

@@ -240,29 +240,52 @@ pub(crate) fn usage(command: &Command, words: &[OsString], error: &clap::Error) 
     if !error.use_stderr() {
         return code(error.print().map(|()| Exit::Done).map_err(Failure::Output));
     }
-    let message = error.render().to_string();
+    let message = in_plain_words(&error.render().to_string());
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     let message = message.trim_end().trim_end_matches("For more information, try '--help'.");
-    let hint = suggestion::hint(command, words, error).map(|hint| whole(&hint));
+    let hint = suggestion::hint(command, words, error);
+    let hint = hint.map(|hint| hint.lines().map(whole).collect::<Vec<_>>().join("\n"));
     if AS_JSON.load(Ordering::Relaxed) {
-        let lines = message.lines().chain(hint.as_deref()).map(str::trim);
+        let lines = message.lines().chain(hint.iter().flat_map(|hint| hint.lines())).map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
         return code(Err(Failure::Usage(lines.join("; "))));
     }
     // A tip of clap would be less specific or wrong.
-    let is_tip = |line: &&str| line.trim_start().starts_with("tip:") && hint.is_some();
+    let has_hint = hint.is_some();
+    let is_tip = |line: &&str| line.trim_start().starts_with("tip:") && has_hint;
     let mut stderr = io::stderr().lock();
     let _ = write!(stderr, "simkeep: ");
-    let mut was_empty = false;
+    let (mut was_empty, mut hint) = (false, hint);
     for line in message.trim_end().lines().filter(|line| !is_tip(line)) {
+        // The hint is more specific than the usage, so it comes first.
+        if line.starts_with("Usage:")
+            && let Some(hint) = hint.take()
+        {
+            let _ = writeln!(stderr, "{hint}\n");
+        }
         if !(line.is_empty() && was_empty) {
             let _ = writeln!(stderr, "{}", whole(line));
         }
         was_empty = line.is_empty();
     }
-    let hint = hint.unwrap_or_else(|| "Try: simkeep help".to_owned());
-    let _ = writeln!(stderr, "\n{hint}");
+    if let Some(hint) = hint {
+        let _ = writeln!(stderr, "\n{hint}");
+    }
     2
+}
+
+/// Replaces the messages of the parsers of numbers by plain words.
+fn in_plain_words(message: &str) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        ("invalid digit found in string", "write a whole number"),
+        ("cannot parse integer from empty string", "write a whole number"),
+        ("cannot parse float from empty string", "write a number"),
+        ("invalid float literal", "write a number"),
+        ("number would be zero for non-zero type", "write a number, at least 1"),
+        ("number too large to fit in target type", "the number is too large"),
+    ];
+    let replace = |message: String, (parser, plain): &(&str, &str)| message.replace(parser, plain);
+    WORDS.iter().fold(message.to_owned(), replace)
 }
 
 #[cfg(test)]

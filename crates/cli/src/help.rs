@@ -61,6 +61,11 @@ fn of_verb(command: Command, verb: &[&str], width: usize) -> Command {
     let short = command.get_after_help().map(|text| wrapped(&text.to_string(), width));
     let names: Vec<String> =
         command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    // `-k -1` is a wrong value, and no unknown option.
+    let command = command.mut_args(|arg| {
+        let takes_value = !arg.is_positional() && arg.get_action().takes_values();
+        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+    });
     let mut command = with_store(command, verb).term_width(width).help_template(template);
     if let Some(long) = long {
         command = command.after_long_help(long);

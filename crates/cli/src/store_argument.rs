@@ -61,7 +61,14 @@ pub(crate) fn named(
     };
     let takes_arguments = line.takes_arguments || line.verb == ["inspect"];
     if takes_arguments && words.get(at).is_some_and(|first| is_no_store(first)) {
-        return Err(common::without_store(&words, at));
+        let is_next = |next: &OsString| !takes_stores && common::is_read(Path::new(next));
+        return Err(match words.get(at + 1).filter(|next| is_next(next)) {
+            Some(_) => {
+                words.swap(at, at + 1);
+                format!("the store comes first: write {}", common::as_typed(&words))
+            }
+            None => common::without_store(&words, at),
+        });
     }
     // Words after `--` are not options.
     let before = if line.is_behind_dashes { at - 1 } else { at };

@@ -1,4 +1,4 @@
-//! Suggests the command line that was probably meant instead of an invalid one.
+//! The command line that was probably meant, in place of a wrong one.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -43,7 +43,7 @@ const VERBS: &[(&str, &str)] = &[
     ("why", "recrawl"),
 ];
 
-/// Other words for options. If a word has several meanings, the likeliest comes first.
+/// Other words for options, the likeliest first.
 const OPTIONS: &[(&str, &str)] = &[
     ("--after", "--since"),
     ("--as-of", "--at"),
@@ -70,7 +70,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("-n", "--limit"),
 ];
 
-/// Verbs that take no argument, and the option that was probably meant by one.
+/// The options that take an argument which a verb does not expect.
 const ARGUMENTS: &[(&str, &str)] = &[
     ("aliases", "--under"),
     ("dedup", "--filter"),
@@ -86,13 +86,18 @@ const ARGUMENTS: &[(&str, &str)] = &[
     ("tail", "--under"),
 ];
 
-/// Returns what to type instead of a command line that clap rejected.
+/// Verbs, and options in place of which they have an argument.
+const POSITIONAL: &[(&str, &str)] =
+    &[("backup", "--output"), ("backup", "--to"), ("forget", "--url"), ("history", "--url")];
+
+/// What to type instead of these words, which clap refused.
 pub(crate) fn hint(root: &Command, words: &[OsString], error: &clap::Error) -> Option<String> {
     let mut line: Vec<String> =
         words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     *line.first_mut()? = "simkeep".to_owned();
     let verb = verb_of(root, words);
     let hint = match error.kind() {
+        ErrorKind::WrongNumberOfValues if verb == ["diff"] => one_store(&line),
         ErrorKind::InvalidSubcommand => wrong_verb(root, &line, error),
         ErrorKind::UnknownArgument => wrong_argument(root, &verb, &line, error),
         ErrorKind::ArgumentConflict if verb == ["inspect"] => wrong_order(root, &line),
@@ -101,18 +106,31 @@ pub(crate) fn hint(root: &Command, words: &[OsString], error: &clap::Error) -> O
         }
         _ => None,
     };
-    hint.or_else(|| {
-        let takes_more = [
-            ErrorKind::MissingRequiredArgument,
-            ErrorKind::MissingSubcommand,
-            ErrorKind::UnknownArgument,
-            ErrorKind::WrongNumberOfValues,
-        ];
-        takes_more.contains(&error.kind()).then(|| example(root, &verb))?
-    })
+    let takes_more = [
+        ErrorKind::MissingRequiredArgument,
+        ErrorKind::MissingSubcommand,
+        ErrorKind::UnknownArgument,
+        ErrorKind::WrongNumberOfValues,
+    ];
+    let example = || takes_more.contains(&error.kind()).then(|| example(root, &verb))?;
+    hint.or_else(example).or_else(|| Some(help_of(&verb)))
 }
 
-/// The word that clap rejected, and its index.
+/// The command that shows the help of a verb.
+fn help_of(verb: &[&str]) -> String {
+    format!("Try: simkeep help {}", verb.join(" ")).trim_end().to_owned()
+}
+
+/// For `diff` with one store: it compares two, or two times.
+fn one_store(line: &[String]) -> Option<String> {
+    let store = line.last().filter(|last| !last.starts_with('-'))?;
+    let store = quoted(store.as_ref());
+    Some(format!(
+        "Write: simkeep diff {store} --since 3d, or name two stores: simkeep diff OLDER {store}"
+    ))
+}
+
+/// The word that clap refused, and where it stands.
 fn refused(line: &[String], error: &clap::Error, kind: ContextKind) -> Option<(usize, String)> {
     let Some(ContextValue::String(word)) = error.get(kind) else { return None };
     let is_it = |other: &String| other.split('=').next() == Some(word) || other == word;
@@ -120,13 +138,13 @@ fn refused(line: &[String], error: &clap::Error, kind: ContextKind) -> Option<(u
     Some((at, word.clone()))
 }
 
-/// The command line to type, quoted for a shell.
+/// The line as a shell takes it.
 fn written(line: &[String]) -> String {
     let words: Vec<String> = line.iter().map(|word| quoted(word.as_ref())).collect();
     format!("Write: {}", words.join(" "))
 }
 
-/// Handles a word that is not a verb: a store in front of its verb, or another word for a verb.
+/// For a word that is no verb: a store in front of its verb, or another word for a verb.
 fn wrong_verb(root: &Command, line: &[String], error: &clap::Error) -> Option<String> {
     let (at, word) = refused(line, error, ContextKind::InvalidSubcommand)?;
     let mut line = line.to_vec();
@@ -150,7 +168,7 @@ fn wrong_verb(root: &Command, line: &[String], error: &clap::Error) -> Option<St
     Some(written(&line))
 }
 
-/// Handles an option or an argument that a verb does not have.
+/// For an option or an argument that a verb does not have.
 fn wrong_argument(
     root: &Command,
     verb: &[&str],
@@ -177,13 +195,27 @@ fn wrong_argument(
         *line.get_mut(at)? = format!("{option}{value}");
         return Some(written(&line));
     }
+    let is_of = |(other, option): &&(&str, &str)| verb == [*other] && *option == word;
+    if let Some((_, option)) = POSITIONAL.iter().find(is_of) {
+        let end = option.len() + 1;
+        match line.get(at)?.get(end..).map(str::to_owned) {
+            Some(value) => *line.get_mut(at)? = value,
+            None => drop(line.remove(at)),
+        }
+        return Some(written(&line));
+    }
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::SuggestedArg) {
+        let value = line.get(at)?.split_once('=').map(|(_, value)| format!("={value}"));
+        *line.get_mut(at)? = option.clone() + &value.unwrap_or_default();
+        return Some(written(&line));
+    }
     let others: Vec<&str> =
         root.get_subcommands().filter(|verb| has(verb, &word)).map(Command::get_name).collect();
     let names = others.join(", ");
     (!others.is_empty()).then(|| format!("{word} is an option of: {names}"))
 }
 
-/// Whether a verb has an option, given as it is typed.
+/// Whether a verb has an option, as it is typed.
 fn has(command: &Command, option: &str) -> bool {
     command.get_arguments().any(|arg| match option.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
@@ -191,7 +223,7 @@ fn has(command: &Command, option: &str) -> bool {
     })
 }
 
-/// Handles `inspect` with its store before its subcommand.
+/// For `inspect` with its store before what is inspected.
 fn wrong_order(root: &Command, line: &[String]) -> Option<String> {
     let inspect = line.iter().position(|word| word == "inspect")?;
     let (store, subject) = (inspect + 1, inspect + 2);
@@ -205,7 +237,7 @@ fn wrong_order(root: &Command, line: &[String]) -> Option<String> {
     Some(written(&line))
 }
 
-/// Handles a verb whose only argument was taken for the store.
+/// For a verb whose only argument was taken for the store.
 fn wrong_store(line: &[String], verb: &[&str]) -> Option<String> {
     let [.., before, last] = line else { return None };
     let is_verb = verb.last().is_some_and(|verb| verb == before);
@@ -221,11 +253,12 @@ fn wrong_store(line: &[String], verb: &[&str]) -> Option<String> {
     Some(written(&line))
 }
 
-/// The first example in the help of a verb.
+/// The first example of a verb.
 fn example(root: &Command, verb: &[&str]) -> Option<String> {
     let command = verb.iter().try_fold(root, |command, name| command.find_subcommand(name))?;
     let help = command.get_after_long_help()?.to_string();
     let first = help.lines().skip_while(|line| *line != "Examples:").nth(1)?;
     let first = first.trim_start();
-    Some(format!("Example: {}", first.split("  ").next().unwrap_or(first)))
+    let first = first.split("  ").next().unwrap_or(first);
+    Some(format!("Example: {first}\n{}", help_of(verb)))
 }

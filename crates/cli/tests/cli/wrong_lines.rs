@@ -37,7 +37,18 @@ fn wrong_command_line_suggests_the_right_one() {
         ("dedup store corpus.jsonl", "Write: simkeep dedup store --filter corpus.jsonl"),
         ("backup store", "Example: simkeep backup crawl.simkeep /backup/crawl.simkeep"),
         ("near store terms.html", "use --url, --text, --html or --fingerprint"),
-        ("verify --store", "Try: simkeep help"),
+        ("verify --store", "Try: simkeep help verify"),
+        ("epoch begin --foo", "Try: simkeep help epoch begin"),
+        ("look", "Try: simkeep help"),
+        ("near https://example.com/ store", "write simkeep near store https://example.com/"),
+        ("scan store --no-headers", "Write: simkeep scan store --no-header"),
+        ("backup store --to saved", "Write: simkeep backup store saved"),
+        ("backup store --to=saved", "Write: simkeep backup store saved"),
+        ("history store --url u", "Write: simkeep history store u"),
+        ("diff store", "Write: simkeep diff store --since 3d, or name two stores"),
+        ("near store 0123456789abcdef -k -1", "-1 is not in 0..=64"),
+        ("dedup store --resemblance 2", "write a number from 0 to 1, such as 0.8"),
+        ("dedup store --sample x", "write a whole number"),
     ] {
         let args: Vec<&str> = line.split(' ').collect();
         let mut command = Command::new(env!("CARGO_BIN_EXE_simkeep"));
@@ -46,5 +57,25 @@ fn wrong_command_line_suggests_the_right_one() {
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}");
         assert!(ran.err.contains(hint), "{line}: {}", ran.err);
         assert!(!ran.err.contains("tip: to pass"), "{line}: {}", ran.err);
+        // The hint comes before the usage.
+        let usage = ran.err.find("Usage:").unwrap_or(usize::MAX);
+        assert!(ran.err.find(hint).is_some_and(|at| at < usage), "{line}: {}", ran.err);
     }
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let place = Place::with(CRAWL);
+    for (line, code, hint) in [
+        ("forget example.com", 1, "not known in this store; --under example.com forgets all pages"),
+        ("publish --to store", 5, "store is a store: name another directory"),
+        ("repair --to store", 5, "is a simkeep store already; name a new or empty directory"),
+    ] {
+        let ran = place.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{line}: {}", ran.err);
+        assert!(ran.err.contains(hint), "{line}: {}", ran.err);
+    }
+    let _writer = place.open();
+    let ran = place.run(&["compact"]);
+    assert!(ran.err.contains("verbs that only read") && !ran.err.contains("Reader"), "{}", ran.err);
 }

@@ -12,6 +12,7 @@ use simkeep::publish::{generations, generations_with};
 use simkeep::{Forgotten, Options, Page, Prefix, PrefixError, Scope, Snapshot, Store};
 use simkeep_formats::escape;
 
+use crate::common::quoted;
 use crate::exit::{Exit, Failure, say};
 use crate::input::spelling;
 use crate::output::Output;
@@ -227,7 +228,18 @@ impl Forget {
     /// The message if no page was found.
     fn unknown(&self, snapshot: &Snapshot) -> Result<String, Failure> {
         match &self.url {
-            Some(url) => spelling::unknown(snapshot, url, |_| true),
+            Some(url) => {
+                let unknown = spelling::unknown(snapshot, url, |_| true)?;
+                let prefix: Option<Prefix> = url.parse().ok();
+                let first = prefix.and_then(|prefix| snapshot.scan(Some(&prefix)).next());
+                Ok(match first.transpose()? {
+                    Some(_) => {
+                        let prefix = quoted(url.as_ref());
+                        format!("{unknown}; --under {prefix} forgets all pages under it")
+                    }
+                    None => unknown,
+                })
+            }
             None => Ok(format!("nothing is known of {}", self.name())),
         }
     }

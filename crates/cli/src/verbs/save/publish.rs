@@ -12,6 +12,7 @@ use simkeep::publish::{
 };
 use simkeep::{Error, Options, Store, Time};
 
+use crate::common::{is_store, quoted};
 use crate::exit::{Exit, Failure, say};
 use crate::output::Output;
 use crate::output::progress::watched;
@@ -130,6 +131,11 @@ impl Publish {
             return self.list(common, output);
         }
         let place = common.store()?;
+        if is_store(&self.to) {
+            let to = quoted(self.to.as_ref());
+            let why = format!("{to} is a store: name another directory with --to, such as public");
+            return Err(Failure::Other(why));
+        }
         let done = watched(|progress| {
             let options = PublishOptions::default()
                 .keep(self.keep)

@@ -76,5 +76,5 @@ const CORPUS: &str = "A corpus";
 /// Parses a ratio from 0 to 1.
 fn share(said: &str) -> Result<f64, String> {
     let share = said.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "it is no number from 0 to 1".to_owned())
+    share.ok_or_else(|| "write a number from 0 to 1, such as 0.8".to_owned())
 }
