@@ -107,7 +107,9 @@ pub(crate) fn time_taken(elapsed: Duration, records: u64) -> String {
 /// A number with two decimals, or with two significant digits if it is below 0.1, or 1e9 or more.
 pub(crate) fn amount(amount: f64) -> String {
     if amount == 0.0 || (0.0995..1e9).contains(&amount) {
-        return format!("{amount:.2}");
+        let shown = format!("{amount:.2}");
+        let (whole, decimals) = shown.split_once('.').unwrap_or((&shown, ""));
+        return format!("{}.{decimals}", whole.parse().map(count).unwrap_or_default());
     }
     if !(1e-6..1e9).contains(&amount) {
         return format!("{amount:.1e}");
@@ -265,7 +267,7 @@ mod tests {
     fn amounts_keep_two_significant_digits() {
         assert_eq!(
             [999_999_999.0, 1e9, 6.710_510_190e32].map(amount),
-            ["999999999.00", "1.0e9", "6.7e32"]
+            ["999,999,999.00", "1.0e9", "6.7e32"]
         );
         let amounts = [0.0, 365.0, 3.044, 0.0996, 0.0994, 0.01, 0.009_96, 0.000_034_4, 1.23e-9];
         let shown = amounts.map(amount);

@@ -376,7 +376,7 @@ fn rows(
     table: &mut Table,
     output: &mut Output,
 ) -> io::Result<()> {
-    let number = || question.number.to_string();
+    let number = || words::count(question.number);
     let said = match answer {
         Err(Why { said, is_broken: true }) => format!("broken: {}", escape::whole(said)),
         Err(Why { said, .. }) => escape::whole(said),

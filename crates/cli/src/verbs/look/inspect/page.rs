@@ -116,7 +116,7 @@ fn print(
     let mut table = Table::new(columns);
     for version in versions {
         let number = match version.kind {
-            VersionKind::Content(number) => number.to_string(),
+            VersionKind::Content(number) => count(number.into()),
             _ => "-".to_owned(),
         };
         let digest = version.visit.seen.digest().map(|digest| {

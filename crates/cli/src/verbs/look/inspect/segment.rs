@@ -126,9 +126,9 @@ fn print_sections(
             [
                 section.kind.to_owned(),
                 section.part.to_string(),
-                section.offset.to_string(),
-                section.bytes.to_string(),
-                section.blocks.to_string(),
+                count(section.offset),
+                count(section.bytes),
+                count(section.blocks),
                 section.space.name().to_owned(),
                 epoch.map(escape::whole).unwrap_or_default(),
             ],
