@@ -160,6 +160,9 @@ impl Ask {
 pub enum Item {
     /// A record.
     Record(Record),
+    /// A record of JSON lines after the time of [`Input::late`](crate::Input::late), and its file and
+    /// position, escaped for display.
+    Late(Box<Record>, String),
     /// A query, in JSON lines.
     Question(Question),
     /// A record, or a part of a file, that cannot be read, with the error.

@@ -18,6 +18,8 @@ use super::{Ask, Broken, Item, Question, Record, escape, export, time, url};
 pub(super) struct JsonLines {
     pub(super) lines: Lines,
     pub(super) keys: Option<Arc<Keys>>,
+    /// Records after this time are returned with their position.
+    pub(super) late: Option<i64>,
 }
 
 impl Unread for JsonLines {
@@ -26,7 +28,7 @@ impl Unread for JsonLines {
     }
 
     fn read(self: Box<Self>, each: &mut dyn FnMut(Item)) {
-        read(&self.lines, self.keys.as_deref(), each);
+        read(&self.lines, (self.keys.as_deref(), self.late), each);
     }
 }
 
@@ -54,7 +56,7 @@ impl Unread for JsonLines {
 /// is a query. If a key occurs twice, the first is used. Other keys are ignored.
 ///
 /// With custom keys, a line has a text under those keys.
-fn read(lines: &Lines, keys: Option<&Keys>, each: &mut dyn FnMut(Item)) {
+fn read(lines: &Lines, (keys, late): (Option<&Keys>, Option<i64>), each: &mut dyn FnMut(Item)) {
     if lines.is_of_export() {
         return export::read(lines, each);
     }
@@ -69,7 +71,13 @@ fn read(lines: &Lines, keys: Option<&Keys>, each: &mut dyn FnMut(Item)) {
             }
             Err(why) => Err(why.to_owned()),
         };
-        each(item.unwrap_or_else(|why| Item::Broken(Broken { at: lines.at(number), why })));
+        each(match item {
+            Ok(Item::Record(record)) if late.is_some_and(|late| record.time > late) => {
+                Item::Late(Box::new(record), lines.at(number))
+            }
+            Ok(item) => item,
+            Err(why) => Item::Broken(Broken { at: lines.at(number), why }),
+        });
     }
 }
 
@@ -443,7 +451,7 @@ mod tests {
         for bytes in [file.clone().into_bytes(), gz(file.as_bytes())] {
             let mut items = Vec::new();
             LineCutter::new(stream(bytes))
-                .for_each(|lines| super::read(&lines, None, &mut |i| items.push(i)));
+                .for_each(|lines| super::read(&lines, (None, None), &mut |i| items.push(i)));
             let at: Vec<&str> = items
                 .iter()
                 .filter_map(|i| if let Item::Broken(b) = i { Some(b.at.as_str()) } else { None })

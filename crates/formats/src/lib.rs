@@ -253,6 +253,8 @@ struct Reads {
     keys: Option<Arc<Keys>>,
     /// The URL schemes of pages, for web archives.
     schemes: Arc<Schemes>,
+    /// For JSON lines: records after this time are returned with their position.
+    late: Option<i64>,
 }
 
 /// Reads the records of a stream that is not a file.
@@ -295,8 +297,9 @@ fn archive(kind: Kind, stream: Stream, reads: Reads) -> Part {
         Kind::Arc => Box::new(Cutter::<archive::arc::Arc>::new(stream, reads.schemes)),
         // This function is never called for a page, since a page is not an archive.
         Kind::JsonLines | Kind::Page => {
+            let Reads { keys, late, .. } = reads;
             let chunk =
-                move |lines| Chunk::of(Cut::unread(JsonLines { lines, keys: reads.keys.clone() }));
+                move |lines| Chunk::of(Cut::unread(JsonLines { lines, keys: keys.clone(), late }));
             Box::new(LineCutter::new(stream).map(chunk))
         }
     }
@@ -365,6 +368,12 @@ impl Input {
     /// `https` and `file`.
     pub fn schemes(mut self, schemes: impl IntoIterator<Item = String>) -> Input {
         Arc::make_mut(&mut self.reads.schemes).add(schemes);
+        self
+    }
+
+    /// Returns records of JSON lines after this time, in milliseconds since 1970, as [`Item::Late`].
+    pub fn late(mut self, time: Option<i64>) -> Input {
+        self.reads.late = time;
         self
     }
 

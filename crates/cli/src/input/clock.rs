@@ -77,7 +77,7 @@ impl ClockCheck {
     }
 
     /// The latest time that a visit may have; `None` if it may have any time.
-    fn limit(&self) -> Option<Time> {
+    pub(crate) fn limit(&self) -> Option<Time> {
         let Tolerance(tolerance) = self.options.clock_tolerance;
         Some(self.now() + tolerance?)
     }
@@ -98,6 +98,10 @@ impl ClockCheck {
         let why = format!(
             "a visit at {time} is later than {limit}, the last time that --clock-tolerance allows"
         );
-        Fed::Broken(Broken { at: escape::whole(&entry.url), why })
+        let url = escape::whole(&entry.url);
+        Fed::Broken(match &entry.at {
+            Some(at) => Broken { at: at.to_string(), why: format!("{url}: {why}") },
+            None => Broken { at: url, why },
+        })
     }
 }

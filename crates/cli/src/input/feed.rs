@@ -54,6 +54,8 @@ pub(crate) struct Entry {
     /// The digest that an archive declares.
     pub(crate) claim: Option<Box<Claim>>,
     pub(crate) found: Found,
+    /// The file and the position in it, if the visit may be refused for its time.
+    pub(crate) at: Option<Box<str>>,
 }
 
 impl Entry {
@@ -67,7 +69,8 @@ impl Entry {
             Found::Redirect(_) | Found::NotModified | Found::Gone | Found::Failed(_) => 0,
         };
         let claim = self.claim.as_ref().map_or(0, |_| size_of::<Claim>());
-        self.url.len() + found + claim + self.wrong().map_or(0, Broken::bytes)
+        let at = self.at.as_ref().map_or(0, |at| at.len());
+        self.url.len() + found + claim + at + self.wrong().map_or(0, Broken::bytes)
     }
 
     /// The visit that saw this.
@@ -176,17 +179,17 @@ pub(crate) struct Feed<'o> {
 impl<'o> Feed<'o> {
     /// Begins to read, and to make fingerprints of texts by each of these origins.
     ///
-    /// With `keys`, JSON lines are texts under these keys. The store may be in a folder that is
-    /// read; its own files are not read.
+    /// With `keys`, JSON lines are texts under these keys. Entries after `late` have their position.
+    /// The store may be in a folder that is read; its own files are not read.
     pub(crate) fn start(
         sources: Vec<Source>,
         reading: Reading,
         store: &Path,
         origins: &'o [Origin],
-        (keys, schemes): (Option<Keys>, &Schemes),
+        (keys, schemes, late): (Option<Keys>, &Schemes, Option<Time>),
     ) -> Result<Feed<'o>, Failure> {
         let input = Input::new(sources).except(store).zstd_window(reading.zstd_window());
-        let input = input.schemes(schemes.names());
+        let input = input.schemes(schemes.names()).late(late.map(Time::as_ms));
         let input = match keys {
             Some(keys) => input.keys(keys),
             None => input,
@@ -247,10 +250,9 @@ fn read(chunk: Chunk, fingerprinters: &mut [Fingerprinter<'_>], into: &mut Resul
 }
 
 fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
-    let Record {
-        url, time, payload, digest, claim, status, modified, weight, class, epoch, ..
-    } = match item {
-        Item::Record(record) => record,
+    let (record, at) = match item {
+        Item::Record(record) => (record, None),
+        Item::Late(record, at) => (*record, Some(at.into_boxed_str())),
         Item::Question(question) => return Fed::Question(question),
         Item::Broken(broken) => return Fed::Broken(broken),
         Item::Passed(kind) => return Fed::Passed(kind),
@@ -259,6 +261,9 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
         Item::Refused(broken) => return Fed::Refused(broken),
         _ => return Fed::Passed("unknown"),
     };
+    let Record {
+        url, time, payload, digest, claim, status, modified, weight, class, epoch, ..
+    } = record;
     let is_file = matches!(payload, Payload::File(_));
     let found = match payload {
         Payload::Text(document) | Payload::File(document) => {
@@ -292,7 +297,7 @@ fn prepare(item: Item, fingerprinters: &mut [Fingerprinter<'_>]) -> Fed {
     };
     let weight = weight.map(Property::Weight);
     let given = weight.into_iter().chain(class.map(Property::Class)).collect();
-    Fed::Entry(Entry { url, time, status, modified, given, digest, claim, found })
+    Fed::Entry(Entry { url, time, status, modified, given, digest, claim, found, at })
 }
 
 #[cfg(test)]
@@ -305,7 +310,8 @@ mod tests {
         let long = || "x".repeat(1000);
         let entry = |found, claim| {
             let (status, modified, given, digest) = (None, None, Properties::new(), None);
-            Entry { url: long(), time: 0, status, modified, given, digest, claim, found }
+            let at = None;
+            Entry { url: long(), time: 0, status, modified, given, digest, claim, found, at }
         };
         let wrong = Some(Broken { at: long(), why: long() });
         let declared = Declared::parse("md5:d41d8cd98f00b204e9800998ecf8427e").unwrap();

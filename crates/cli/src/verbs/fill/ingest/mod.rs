@@ -140,7 +140,7 @@ impl Ingest {
         let store = existing(&place, self.options())?;
         let before = store.as_ref().map(Store::snapshot);
         let clock = ClockCheck::new(self.clock, before.as_ref());
-        let now = clock.now();
+        let (now, late) = (clock.now(), clock.limit());
         let makers = self.from_input.makers(before.as_ref())?;
         let mut admission = Admission::new(&self.from_input, before.as_ref(), &self.epoch, clock)?;
         drop(before);
@@ -152,7 +152,7 @@ impl Ingest {
             self.reading,
             &place,
             makers.as_deref().unwrap_or_default(),
-            (self.foreign.keys(), &self.schemes),
+            (self.foreign.keys(), &self.schemes, late),
         )?;
         let mut outcomes = self.outcomes.then(|| Outcomes::new(output));
         let before =

@@ -119,6 +119,7 @@ fn gone(page: Page, now: i64) -> Entry {
         digest: None,
         claim: None,
         found: Found::Gone,
+        at: None,
     }
 }
 

@@ -257,12 +257,13 @@ impl Part<'_> {
                 })))
             }
             Part::Sources(sources) => {
+                let late = taken.borrow().admission.clock.limit();
                 let mut feed = Feed::start(
                     sources,
                     into.reading,
                     into.store,
                     into.origins,
-                    (into.keys.clone(), &into.schemes),
+                    (into.keys.clone(), &into.schemes, late),
                 )?;
                 Ok(Box::new(std::iter::from_fn(move || {
                     loop {
